@@ -1,0 +1,101 @@
+"""adjudge: judge files, answers and agent runs, say how far each verdict can be trusted, gate releases on it."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from adjudge._version import __version__
+
+if TYPE_CHECKING:
+    from adjudge.api import code_judge, load, read, run, run_async
+    from adjudge.domain import (
+        AdjudgeError,
+        Binary,
+        BuiltinJudge,
+        Case,
+        CheckJudge,
+        CodeJudge,
+        ConfigError,
+        Criterion,
+        Decision,
+        ErrorKind,
+        Levels,
+        Likert,
+        LLMJudge,
+        Numeric,
+        Problem,
+        RunResult,
+        StoreError,
+        Suite,
+        Threshold,
+    )
+    from adjudge.engine import RunOptions
+
+_HOMES = {
+    "adjudge.api": ("code_judge", "load", "read", "run", "run_async"),
+    "adjudge.engine": ("RunOptions",),
+    "adjudge.domain": (
+        "AdjudgeError",
+        "Binary",
+        "BuiltinJudge",
+        "Case",
+        "CheckJudge",
+        "CodeJudge",
+        "ConfigError",
+        "Criterion",
+        "Decision",
+        "ErrorKind",
+        "LLMJudge",
+        "Levels",
+        "Likert",
+        "Numeric",
+        "Problem",
+        "RunResult",
+        "StoreError",
+        "Suite",
+        "Threshold",
+    ),
+}
+
+__all__ = [
+    "AdjudgeError",
+    "Binary",
+    "BuiltinJudge",
+    "Case",
+    "CheckJudge",
+    "CodeJudge",
+    "ConfigError",
+    "Criterion",
+    "Decision",
+    "ErrorKind",
+    "LLMJudge",
+    "Levels",
+    "Likert",
+    "Numeric",
+    "Problem",
+    "RunOptions",
+    "RunResult",
+    "StoreError",
+    "Suite",
+    "Threshold",
+    "__version__",
+    "code_judge",
+    "load",
+    "read",
+    "run",
+    "run_async",
+]
+
+
+def __getattr__(name: str) -> Any:
+    """Import public names on first use, so that `adjudge --version` stays light."""
+    for module, names in _HOMES.items():
+        if name in names:
+            import importlib
+
+            return getattr(importlib.import_module(module), name)
+    raise AttributeError(f"module 'adjudge' has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    return __all__

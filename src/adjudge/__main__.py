@@ -1,0 +1,5 @@
+"""`python -m adjudge`"""
+
+from adjudge.cli import main
+
+main()

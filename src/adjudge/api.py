@@ -1,0 +1,102 @@
+"""What a Python caller uses: load, plan, run, and read results again."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+from adjudge.domain import CodeJudge, ConfigError, Criterion, RunResult, Scale, Suite
+from adjudge.engine import RunOptions, make_plan, read_result
+
+
+def load(path: str | Path, *, format: str | None = None, workspace: str | Path | None = None) -> Suite:
+    """Read a config file or folder into a suite.
+
+    Raises:
+        ConfigError: with every problem found.
+    """
+    from adjudge import formats
+
+    return formats.load(path, name=format, workspace=workspace)
+
+
+def run(suite: Suite | str | Path, *, workspace: str | Path | None = None, **options: Any) -> RunResult:
+    """Judge a suite, or the config at a path, and return the result.
+
+    `options` are those of `RunOptions` (`output="run1"`, `no_llm=True`, ...). The run directory gets its journal,
+    `result.json`, `summary.md` and `junit.xml`.
+
+    Raises:
+        ConfigError: the suite cannot run; nothing was asked.
+        StoreError: the run directory cannot be used.
+        KeyboardInterrupt: the run was interrupted; the same call resumes it.
+    """
+    import asyncio
+
+    return asyncio.run(run_async(suite, workspace=workspace, **options))
+
+
+async def run_async(suite: Suite | str | Path, *, workspace: str | Path | None = None, **options: Any) -> RunResult:
+    """Like `run`, for callers with an event loop of their own (notebooks).
+
+    Raises:
+        As `run`.
+    """
+    from adjudge.engine.observer import Silent
+    from adjudge.engine.run import execute
+    from adjudge.report import write_files
+
+    loaded = suite if isinstance(suite, Suite) else load(suite, workspace=workspace)
+    chosen = make_options(**options)
+    ended = await execute(make_plan(loaded, chosen), chosen, Silent())
+    if ended.interrupted:
+        raise KeyboardInterrupt
+    result = read_result(ended.run)
+    write_files(result, ended.run)
+    return result
+
+
+def make_options(**options: Any) -> RunOptions:
+    """Options from keyword arguments; paths and sequences may be given in their everyday forms.
+
+    Raises:
+        TypeError: an option that does not exist.
+    """
+    for key in ("output", "cache"):
+        if options.get(key) is not None:
+            options[key] = Path(options[key])
+    for key in ("cases", "tags"):
+        if key in options:
+            options[key] = tuple(options[key])
+    return RunOptions(**options)
+
+
+def read(run: str | Path) -> RunResult:
+    """Recompute the result of a run directory from its journal.
+
+    Raises:
+        StoreError: it is no run directory.
+    """
+    return read_result(Path(run))
+
+
+def code_judge(function: Callable[..., Any], *, scale: Scale | None = None, **fields: Any) -> CodeJudge:
+    """A judge from a function that is called as `function(outputs=record, **arguments)` in a worker process.
+
+    The function must be found again by its name in its file: no lambda, no nested function, no notebook cell.
+
+    Raises:
+        ConfigError: the function has no file, or is not at the top level of it.
+    """
+    name = getattr(function, "__qualname__", "")
+    file = inspect.getsourcefile(function) if inspect.isfunction(function) else None
+    if not file or not Path(file).is_file() or "<" in name:
+        raise ConfigError(f"{function!r} cannot be run by a worker: define it at the top level of a file")
+    fields.setdefault("name", function.__name__)
+    fields.setdefault("criteria", (Criterion(name=fields["name"], scale=scale),))
+    judge = CodeJudge(module=str(Path(file).resolve()), function=name, **fields)
+    return msgspec.structs.replace(judge, description=judge.description or (inspect.getdoc(function) or ""))

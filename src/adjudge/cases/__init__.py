@@ -1,0 +1,16 @@
+"""Where a case comes from, and the record that judges see of it."""
+
+from adjudge.cases.dataset import CaseFolder, DatasetFolder, read_dataset
+from adjudge.cases.events import conversation, reasoning, tool_trace
+from adjudge.cases.record import case_record, inputs_text
+
+__all__ = [
+    "CaseFolder",
+    "DatasetFolder",
+    "case_record",
+    "conversation",
+    "inputs_text",
+    "read_dataset",
+    "reasoning",
+    "tool_trace",
+]

@@ -1,0 +1,76 @@
+"""The command line: one file a verb, imported when it is called."""
+
+from __future__ import annotations
+
+import importlib
+import sys
+
+import click
+
+from adjudge._version import __version__
+
+VERBS = {
+    "run": "Judge a suite and gate on it.",
+    "validate": "Show every problem of a config at once.",
+    "plan": "Show what a run would ask and cost.",
+    "report": "Recompute a run's report from its directory.",
+    "gate": "Recompute a run's decision from its directory.",
+    "init": "Write a commented starter.",
+    "schema": "Print a JSON Schema for editors.",
+    "completion": "Print a shell's completion script.",
+}
+
+
+class _LazyGroup(click.Group):
+    """Lists verbs without importing them."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        return list(VERBS)
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        if cmd_name not in VERBS:
+            return None
+        command: click.Command = importlib.import_module(f"adjudge.cli.{cmd_name}").command
+        return command
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        with formatter.section("Commands"):
+            formatter.write_dl(list(VERBS.items()))
+
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        name = args[0] if args else ""
+        if name and name not in VERBS and not name.startswith("-"):
+            import difflib
+
+            match = difflib.get_close_matches(name, VERBS, n=1)
+            hint = f" Did you mean {match[0]!r}?" if match else f" There are: {', '.join(VERBS)}."
+            ctx.fail(f"No such command {name!r}.{hint}")
+        return super().resolve_command(ctx, args)
+
+
+@click.group(cls=_LazyGroup, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100})
+@click.version_option(__version__, prog_name="adjudge", message="%(prog)s %(version)s")
+def cli() -> None:
+    """Judge files, answers and agent runs; say how far to trust it; gate releases on it.
+
+    Exit codes: 0 pass, 1 gate failed, 2 usage or config error (nothing ran), 3 inconclusive, 4 broken (could not be
+    measured), 130 interrupted (the same command resumes).
+    """
+
+
+def main() -> None:
+    """Entry point of the `adjudge` command."""
+    try:
+        status = cli.main(standalone_mode=False)
+    except click.ClickException as error:
+        error.show()
+        sys.exit(2)
+    except (click.Abort, KeyboardInterrupt):
+        click.echo("interrupted", err=True)
+        sys.exit(130)
+    except BrokenPipeError:
+        sys.stderr.close()
+        sys.exit(141)
+    sys.exit(status if isinstance(status, int) else 0)

@@ -1,0 +1,106 @@
+"""What several verbs share: reading a suite, telling of problems, the options of a run."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from pathlib import Path
+from typing import Any
+
+import click
+
+from adjudge.domain import ConfigError, Problem, StoreError, Suite
+
+PATH = click.argument("path", type=click.Path(path_type=Path), default=".")
+RUN = click.argument("run", type=click.Path(path_type=Path))
+
+
+def source_options(command: Callable[..., Any]) -> Callable[..., Any]:
+    """How the config at PATH is read."""
+    for option in (
+        click.option("--workspace", type=click.Path(path_type=Path), help="Folder that holds the collected outputs."),
+        click.option("--format", "format_name", metavar="NAME", help="The config's format, when it is not detected."),
+    ):
+        command = option(command)
+    return command
+
+
+def run_options(command: Callable[..., Any]) -> Callable[..., Any]:
+    """What is run, and with which models."""
+    for option in reversed(
+        (
+            click.option("--output", type=click.Path(path_type=Path), metavar="DIR", help="The run directory itself."),
+            click.option("--case", "cases", multiple=True, metavar="ID", help="Judge only this case (repeatable)."),
+            click.option(
+                "--tag", "tags", multiple=True, metavar="T", help="Judge only cases with this tag (repeatable)."
+            ),
+            click.option("--judge-model", metavar="M", help="Model of every LLM judge."),
+            click.option(
+                "--je", "judge_env", multiple=True, metavar="K=V", help="Set a variable for the judges' models."
+            ),
+            click.option("--samples", type=click.IntRange(1), metavar="N", help="Samples of every LLM judge."),
+            click.option("--budget", type=click.FloatRange(0), metavar="USD", help="Make no new call beyond this."),
+            click.option(
+                "--max-concurrency",
+                type=click.IntRange(1, 1000),
+                default=32,
+                show_default=True,
+                metavar="N",
+                help="Most requests under way at once.",
+            ),
+            click.option("--offline", is_flag=True, help="Answer only from journal and cache."),
+            click.option("--no-llm", is_flag=True, help="Leave LLM judges out."),
+            click.option("--fresh", is_flag=True, help="Ask everything anew."),
+            click.option("--seed", type=int, default=0, show_default=True, metavar="N", help="Of every random choice."),
+        )
+    ):
+        command = option(command)
+    return command
+
+
+def load_suite(path: Path, *, workspace: Path | None, format_name: str | None) -> Suite:
+    """Read the suite, or end with every problem on standard error and exit code 2."""
+    from adjudge import formats
+
+    try:
+        return formats.load(path, name=format_name, workspace=workspace)
+    except ConfigError as error:
+        raise Refused(error.problems) from None
+
+
+def build_options(flags: dict[str, Any]) -> Any:
+    """`RunOptions` from the flags of `run_options`."""
+    from adjudge.engine import RunOptions
+
+    environ = {}
+    for pair in flags.pop("judge_env"):
+        name, separator, value = pair.partition("=")
+        if not separator or not name:
+            raise click.UsageError(f"--je takes NAME=VALUE, got {pair!r}")
+        environ[name] = value
+    flags["budget_usd"] = flags.pop("budget")
+    return RunOptions(environ=environ, **flags)
+
+
+class Refused(click.ClickException):
+    """The suite cannot run: every problem is shown, exit code 2."""
+
+    def __init__(self, problems: Iterable[Problem]) -> None:
+        self.problems = list(problems)
+        super().__init__("")
+
+    def show(self, file: Any = None) -> None:
+        show_problems(self.problems)
+        errors = sum(not problem.warning for problem in self.problems)
+        click.echo(f"{errors} {'error' if errors == 1 else 'errors'}; nothing was run", err=True)
+
+
+def show_problems(problems: Iterable[Problem]) -> None:
+    """One line each on standard error."""
+    from adjudge.report.words import printable
+
+    for problem in problems:
+        click.secho(" ".join(printable(str(problem)).split("\n")), err=True, fg="yellow" if problem.warning else "red")
+
+
+def store_error(error: StoreError) -> click.ClickException:
+    return click.ClickException(str(error))

@@ -1,0 +1,33 @@
+"""adjudge report"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+
+from adjudge.cli.common import RUN, store_error
+from adjudge.domain import StoreError
+
+
+@click.command("report")
+@RUN
+@click.option("--json", "as_json", is_flag=True, help="Print result.json and nothing else.")
+@click.option("-v", "--verbose", is_flag=True, help="Show every score.")
+def command(run: Path, as_json: bool, verbose: bool) -> int:
+    """Recompute result.json, summary.md and junit.xml of the run directory RUN, and print the table."""
+    from adjudge.engine import read_result
+    from adjudge.report import print_result, result_json, write_files
+
+    try:
+        result = read_result(run)
+        write_files(result, run)
+    except StoreError as error:
+        raise store_error(error) from None
+    if as_json:
+        click.echo(result_json(result).decode(), nl=False)
+        return 0
+    from rich.console import Console
+
+    print_result(result, Console(highlight=False), verbose=verbose)
+    return 0

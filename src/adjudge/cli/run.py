@@ -1,0 +1,87 @@
+"""adjudge run"""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import Any
+
+import click
+
+from adjudge.cli.common import (
+    PATH,
+    Refused,
+    build_options,
+    load_suite,
+    run_options,
+    show_problems,
+    source_options,
+)
+from adjudge.domain import ConfigError, StoreError
+
+
+@click.command("run")
+@PATH
+@source_options
+@run_options
+@click.option(
+    "--json", "as_json", is_flag=True, help="Print one JSON document on standard output, and nothing else there."
+)
+@click.option("-q", "--quiet", is_flag=True, help="No progress and no table.")
+@click.option("-v", "--verbose", is_flag=True, help="Show every score and every retry.")
+def command(
+    path: Path,
+    workspace: Path | None,
+    format_name: str | None,
+    as_json: bool,
+    quiet: bool,
+    verbose: bool,
+    **flags: Any,
+) -> int:
+    """Judge the config file or folder at PATH, write a run directory, and exit with the gate's decision."""
+    if quiet and verbose:
+        raise click.UsageError("-q and -v exclude each other")
+    import asyncio
+
+    from adjudge.cli.progress import make_progress
+    from adjudge.engine import make_plan, read_result
+    from adjudge.engine.run import execute
+    from adjudge.report import append_step_summary, print_result, result_json, write_files
+
+    suite = load_suite(path, workspace=workspace, format_name=format_name)
+    options = build_options(flags)
+    try:
+        plan = make_plan(suite, options)
+    except ConfigError as error:
+        raise Refused(error.problems) from None
+    if not quiet:
+        show_problems(plan.warnings)
+    progress = make_progress(quiet=quiet, verbose=verbose)
+    try:
+        ended = asyncio.run(execute(plan, options, progress))
+    except StoreError as error:
+        if progress.run is None:
+            raise click.ClickException(str(error)) from None
+        click.secho(f"error: {error}", err=True, fg="red")
+        click.echo("every verdict up to here is safe; make room and run the same command again", err=True)
+        return 4
+    if ended.interrupted:
+        click.echo(f"interrupted: {progress.done} verdicts are safe in {ended.run}", err=True)
+        click.echo(f"run the same command again to resume, or adjudge report {ended.run}", err=True)
+        return 130
+    try:
+        result = read_result(ended.run)
+        write_files(result, ended.run)
+    except StoreError as error:
+        click.secho(f"error: {error}", err=True, fg="red")
+        return 4
+    append_step_summary(result, dict(os.environ))
+    if as_json:
+        click.echo(result_json(result).decode(), nl=False)
+        return result.exit_code
+    if not quiet:
+        from rich.console import Console
+
+        print_result(result, Console(highlight=False), verbose=verbose)
+        click.echo(f"\nrun directory: {ended.run}  (result.json, summary.md, junit.xml, journal.db)")
+    return result.exit_code

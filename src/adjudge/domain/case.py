@@ -1,0 +1,119 @@
+"""What is judged."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import Any, Protocol
+
+import msgspec
+
+
+class BinaryFile(msgspec.Struct, frozen=True):
+    """An output that is not text: where it lies, and how large it is in bytes."""
+
+    path: str
+    size: int
+
+
+class TokenUsage(msgspec.Struct, frozen=True, omit_defaults=True):
+    """Tokens that the agent under test used."""
+
+    input: int = 0
+    output: int = 0
+    cache_read: int = 0
+    cache_create: int = 0
+
+
+class Metrics(msgspec.Struct, frozen=True, omit_defaults=True):
+    """What the agent's run cost. `None` is unknown."""
+
+    exit_code: int | None = None
+    duration_s: float | None = None
+    cost_usd: float | None = None
+    num_turns: int | None = None
+    token_usage: TokenUsage | None = None
+
+
+class Case(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True, tag="case"):
+    """One thing to judge.
+
+    Attributes:
+        id: Unique within the suite.
+        inputs: What the agent was asked.
+        outputs: What it made: relative path -> text, or a `BinaryFile`.
+        annotations: What people know about the case; the agent never sees it.
+        references: Text of each file that an annotation names, by the annotation's key.
+        events: The agent's trajectory, oldest first (`assistant`, `tool_result`, `result`, ...).
+        tags: Labels to select cases by.
+        notes: What could not be read as it stands, in words.
+    """
+
+    id: str
+    inputs: dict[str, Any] = {}
+    outputs: dict[str, str | BinaryFile] = {}
+    annotations: dict[str, Any] = {}
+    references: dict[str, str] = {}
+    events: tuple[dict[str, Any], ...] = ()
+    stdout: str = ""
+    stderr: str = ""
+    metrics: Metrics = Metrics()
+    directory: str = ""
+    tags: tuple[str, ...] = ()
+    notes: tuple[str, ...] = ()
+
+    def load(self) -> Case:
+        """The case itself: one that is held in memory is its own reference."""
+        return self
+
+
+class CaseStub(msgspec.Struct, frozen=True, omit_defaults=True):
+    """What the plan knows of a case without reading its outputs."""
+
+    id: str
+    tags: tuple[str, ...] = ()
+    annotations: dict[str, Any] = {}
+
+
+class CaseRef(Protocol):
+    """Enough to read one case anywhere, also in a worker process: a msgspec Struct with a tag of its own."""
+
+    @property
+    def id(self) -> str: ...
+
+    def load(self) -> Case:
+        """Read the case.
+
+        Raises:
+            OSError: its files cannot be read.
+        """
+        ...
+
+
+class CaseSource(Protocol):
+    """Where the cases of a suite come from."""
+
+    def stubs(self) -> Sequence[CaseStub]:
+        """Every case, in the order in which reports show them."""
+        ...
+
+    def ref(self, case_id: str) -> CaseRef:
+        """The reference of one case.
+
+        Raises:
+            KeyError: there is no such case.
+        """
+        ...
+
+
+class InlineCases:
+    """Cases built in Python, held in memory."""
+
+    def __init__(self, cases: Iterable[Case]) -> None:
+        self.cases = tuple(cases)
+        self._by_id = {case.id: case for case in self.cases}
+
+    def stubs(self) -> Sequence[CaseStub]:
+        return [CaseStub(id=case.id, tags=case.tags, annotations=case.annotations) for case in self.cases]
+
+    def ref(self, case_id: str) -> CaseRef:
+        return self._by_id[case_id]

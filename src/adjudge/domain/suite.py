@@ -1,0 +1,75 @@
+"""A suite: what a user wrote, read and checked."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+import msgspec
+
+from adjudge.domain.case import Case, CaseSource, InlineCases
+from adjudge.domain.errors import ConfigError, Problem
+from adjudge.domain.gate import Threshold
+from adjudge.domain.judge import Judge
+
+
+class Suite(msgspec.Struct, frozen=True, kw_only=True):
+    """Cases, judges and gates, ready to be planned.
+
+    Attributes:
+        name: Names the runs; one path segment.
+        cases: Where the cases come from; a list of `Case` will do.
+        judges: In the order in which reports show them.
+        thresholds: By judge name.
+        default_model: For LLM judges that name none.
+        code_paths: Folders that code judges are imported from, first one first.
+        format: The dialect it was read from; empty when built in Python.
+        warnings: What the reader found worth saying.
+    """
+
+    name: str
+    cases: CaseSource | Sequence[Case] = ()
+    judges: tuple[Judge, ...] = ()
+    thresholds: dict[str, Threshold] = {}
+    description: str = ""
+    default_model: str = ""
+    code_paths: tuple[str, ...] = ()
+    format: str = ""
+    warnings: tuple[Problem, ...] = ()
+
+    @property
+    def source(self) -> CaseSource:
+        if isinstance(self.cases, Sequence):
+            return InlineCases(self.cases)
+        return self.cases
+
+    def check(self) -> None:
+        """Raise for a suite that no reader has checked.
+
+        Raises:
+            ConfigError: with every duplicate or unknown name, and for a name that is not one path segment.
+        """
+        problems: list[str] = []
+        names = [judge.name for judge in self.judges]
+        ids = [stub.id for stub in self.source.stubs()]
+        if not self.name or self.name in {".", ".."} or Path(self.name).name != self.name:
+            problems.append(f"suite name {self.name!r} must be one path segment")
+        problems += [f"two judges are called {name!r}" for name in duplicates(names)]
+        problems += [f"two cases are called {case_id!r}" for case_id in duplicates(ids)]
+        problems += [f"threshold for unknown judge {name!r}" for name in self.thresholds if name not in names]
+        for judge in self.judges:
+            criteria = [criterion.name for criterion in judge.criteria]
+            problems += [f"judge {judge.name!r} has two criteria called {name!r}" for name in duplicates(criteria)]
+        if problems:
+            raise ConfigError([Problem(message=text) for text in problems])
+
+
+def duplicates(names: Sequence[str]) -> list[str]:
+    """The names that occur more than once, in order of first repetition."""
+    seen: set[str] = set()
+    repeated: list[str] = []
+    for name in names:
+        if name in seen and name not in repeated:
+            repeated.append(name)
+        seen.add(name)
+    return repeated

@@ -1,0 +1,151 @@
+"""Asking models, each question once: journal, then cache, then the provider, within the budget."""
+
+from __future__ import annotations
+
+import asyncio
+import hashlib
+import time
+from collections.abc import Callable
+from typing import TYPE_CHECKING
+
+import msgspec
+
+from adjudge.domain import ErrorKind, LLMJudge, Status, Verdict, unscored
+from adjudge.engine.options import RunOptions
+from adjudge.engine.plan import RunPlan
+from adjudge.engine.store import Statement, Store, put_call
+from adjudge.judges import llm_verdict
+from adjudge.models import CallError, Endpoint, ModelRequest, Reply
+
+if TYPE_CHECKING:
+    from adjudge.models.client import ModelClient
+
+
+def call_key(endpoint: Endpoint, body: bytes, sample: int) -> str:
+    """Key of everything that can change a model's answer, and of which repeat of the question it is."""
+    return hashlib.sha256(b"\0".join([b"call-1", endpoint.url.encode(), str(sample).encode(), body])).hexdigest()
+
+
+class Asker:
+    """Turns requests into verdicts. One instance a run."""
+
+    def __init__(
+        self,
+        plan: RunPlan,
+        options: RunOptions,
+        store: Store,
+        cache: Store | None,
+        *,
+        note: Callable[[str], None],
+        stopped: Callable[[], bool],
+    ) -> None:
+        self.spent = 0.0
+        self._plan = plan
+        self._options = options
+        self._store = store
+        self._cache = cache
+        self._note = note
+        self._stopped = stopped
+        self._spent_before = store.spent_usd()
+        self._asking: dict[str, asyncio.Future[tuple[Reply, list[Statement]]]] = {}
+        self._answered: set[str] = set()
+        self._noted: set[tuple[str, ErrorKind]] = set()
+        self._client: ModelClient | None = None
+
+    async def close(self) -> None:
+        if self._client is not None:
+            await self._client.close()
+
+    async def verdict(
+        self, case: str, judge: LLMJudge, request: ModelRequest, sample: int
+    ) -> tuple[Verdict, str, bool, list[Statement]]:
+        """(verdict, key, whether the provider was asked now, what must be written with it)."""
+        endpoint = self._plan.endpoints[judge.name]
+        key = call_key(endpoint, msgspec.json.encode(endpoint.wire.body(request, endpoint.model)), sample)
+        try:
+            reply, asked, statements = await self._reply(key, endpoint, request, judge)
+        except CallError as error:
+            self._say_once(judge, error)
+            criterion = judge.criteria[0].name
+            return unscored(case, judge.name, criterion, error.kind, error.message, sample=sample), key, True, []
+        verdict = llm_verdict(judge, reply, case=case, sample=sample, call=key)
+        if asked and self._cache is not None and verdict.status is not Status.UNSCORED:
+            self._cache.write_later([put_call(key, endpoint.model, reply, seconds=0.0, origin="cache")])
+        return verdict, key, asked, statements
+
+    async def _reply(
+        self, key: str, endpoint: Endpoint, request: ModelRequest, judge: LLMJudge
+    ) -> tuple[Reply, bool, list[Statement]]:
+        if key in self._asking:
+            reply, statements = await asyncio.shield(self._asking[key])
+            return reply, False, statements
+        kept = self._kept(key, endpoint)
+        if kept is not None:
+            return kept[0], False, kept[1]
+        future: asyncio.Future[tuple[Reply, list[Statement]]] = asyncio.get_running_loop().create_future()
+        self._asking[key] = future
+        try:
+            reply, statements = await self._ask(key, endpoint, request, judge)
+        except BaseException as error:
+            if not isinstance(error, CallError):
+                future.cancel()
+            else:
+                future.set_exception(error)
+                future.exception()  # nobody else may be waiting for it
+            raise
+        else:
+            future.set_result((reply, statements))
+            return reply, True, statements
+        finally:
+            del self._asking[key]
+
+    def _kept(self, key: str, endpoint: Endpoint) -> tuple[Reply, list[Statement]] | None:
+        """A reply that need not be asked for, and what must be written to keep it in this run's journal."""
+        if self._options.fresh and key not in self._answered:
+            return None
+        reply = self._store.reply(key)
+        if reply is not None:
+            return reply, []
+        reply = self._cache.reply(key) if self._cache is not None else None
+        if reply is None:
+            return None
+        return reply, [put_call(key, endpoint.model, reply, seconds=0.0, origin="cache")]
+
+    async def _ask(
+        self, key: str, endpoint: Endpoint, request: ModelRequest, judge: LLMJudge
+    ) -> tuple[Reply, list[Statement]]:
+        self._admit()
+        if self._options.offline:
+            raise CallError(ErrorKind.OFFLINE, "no recorded answer")
+        started = time.monotonic()
+        reply = await self._the_client().ask(endpoint, request, timeout_s=judge.timeout_s, admit=self._admit)
+        self.spent += reply.usage.cost_usd or 0.0
+        statement = put_call(key, endpoint.model, reply, seconds=time.monotonic() - started, origin="asked")
+        await self._store.write([statement])
+        self._answered.add(key)
+        return reply, []
+
+    def _admit(self) -> None:
+        """Keep a call from being made once the run stops or the budget is spent."""
+        if self._stopped():
+            raise CallError(ErrorKind.INTERRUPTED, "")
+        budget = self._options.budget_usd
+        spent = self._spent_before + self.spent
+        if budget is not None and spent >= budget:
+            raise CallError(ErrorKind.BUDGET, f"${spent:.4f} of ${budget:.4f} were spent")
+
+    def _the_client(self) -> ModelClient:
+        if self._client is None:
+            from adjudge.models.client import ModelClient  # httpx costs 100 ms, and a warm run needs none
+
+            limit = self._options.max_concurrency
+            self._client = ModelClient(
+                overall=limit, per_model=limit, retry=self._options.retry, seed=self._options.seed, on_wait=self._note
+            )
+        return self._client
+
+    def _say_once(self, judge: LLMJudge, error: CallError) -> None:
+        text = f"{judge.name}: {error.kind.sentence} {error.message}".strip()
+        if error.kind is not ErrorKind.INTERRUPTED and (judge.name, error.kind) not in self._noted:
+            self._noted.add((judge.name, error.kind))
+            self._note(text)

@@ -1,0 +1,101 @@
+"""What a run would ask and roughly cost, without asking."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import msgspec
+
+from adjudge.domain import LLMJudge, StoreError, Usage, kind_of
+from adjudge.engine.asking import call_key
+from adjudge.engine.options import RunOptions
+from adjudge.engine.plan import RunPlan
+from adjudge.engine.pool import WorkerPool
+from adjudge.engine.protocol import Job
+from adjudge.engine.rundir import HOME, JOURNAL
+from adjudge.engine.store import Store
+from adjudge.models import cost_usd
+
+CHARACTERS_PER_TOKEN = 3.6
+"""Of English prose and code with current tokenizers, rounded towards more tokens."""
+ANSWER_TOKENS = 250
+"""A rationale of a paragraph and the verdict."""
+
+
+class JudgeEstimate(msgspec.Struct, frozen=True, kw_only=True):
+    """One judge of a plan. `usd` is `None` when no price is known; answers that are kept already cost nothing."""
+
+    judge: str
+    kind: str
+    model: str = ""
+    cases: int = 0
+    skipped: int = 0
+    calls: int = 0
+    kept: int = 0
+    input_tokens: int = 0
+    output_tokens: int = 0
+    usd: float | None = None
+
+
+async def estimate(plan: RunPlan, options: RunOptions) -> list[JudgeEstimate]:
+    """Render every prompt, evaluate every condition, and look into journal and cache. Runs no judge.
+
+    Tokens are estimated from the length of what would be sent.
+    """
+    judges = tuple(judge for judge in plan.judges if isinstance(judge, LLMJudge))
+    stores = _stores(options)
+    totals = {judge.name: JudgeEstimate(judge=judge.name, kind="llm") for judge in judges}
+    unreadable = 0
+    pool = WorkerPool(judges, plan.code_paths, size=min(len(os.sched_getaffinity(0)), max(1, len(plan.refs))))
+    try:
+        for ref in plan.refs if judges else ():
+            outcome = await pool.run(Job(ref, tuple(range(len(judges)))))  # type: ignore[arg-type]
+            unreadable += outcome.failure is not None
+            for item in outcome.items:
+                judge = judges[item.judge]
+                total = totals[judge.name]
+                if item.request is None:
+                    totals[judge.name] = msgspec.structs.replace(total, skipped=total.skipped + bool(item.skipped))
+                    continue
+                endpoint = plan.endpoints[judge.name]
+                body = msgspec.json.encode(endpoint.wire.body(item.request, endpoint.model))
+                keys = [call_key(endpoint, body, sample) for sample in range(judge.samples)]
+                kept = sum(any(store.reply(key) is not None for store in stores) for key in keys)
+                calls = judge.samples - kept
+                totals[judge.name] = msgspec.structs.replace(
+                    total,
+                    cases=total.cases + 1,
+                    calls=total.calls + calls,
+                    kept=total.kept + kept,
+                    input_tokens=total.input_tokens + calls * round(len(body) / CHARACTERS_PER_TOKEN),
+                    output_tokens=total.output_tokens + calls * ANSWER_TOKENS,
+                )
+    finally:
+        pool.close()
+        for store in stores:
+            store.close()
+    return [_finished(judge.name, kind_of(judge), totals.get(judge.name), plan) for judge in plan.judges]
+
+
+def _finished(name: str, kind: str, total: JudgeEstimate | None, plan: RunPlan) -> JudgeEstimate:
+    if total is None:
+        return JudgeEstimate(judge=name, kind=kind, cases=len(plan.refs))
+    endpoint = plan.endpoints[name]
+    usage = Usage(input=total.input_tokens, output=total.output_tokens)
+    usd = cost_usd(usage, model=endpoint.model, provider=endpoint.wire.name)
+    return msgspec.structs.replace(total, model=endpoint.label, usd=usd)
+
+
+def _stores(options: RunOptions) -> list[Store]:
+    paths = [options.cache or HOME / "cache.db"]
+    if options.output is not None:
+        paths.append(options.output / JOURNAL)
+    found = []
+    for path in paths if not options.fresh else ():
+        try:
+            if Path(path).is_file():
+                found.append(Store(path, readonly=True))
+        except StoreError:
+            continue
+    return found

@@ -1,0 +1,47 @@
+"""How a run is carried out, as opposed to what it judges."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import msgspec
+
+from adjudge.models import RetryPolicy
+
+
+class RunOptions(msgspec.Struct, frozen=True, kw_only=True):
+    """Options of one run.
+
+    Attributes:
+        output: The run directory; by default a new one below `.adjudge/runs/<suite>`.
+        cases: Ids to judge; empty for all.
+        tags: Judge only cases with at least one of these tags; empty for all.
+        judge_model: Answers for every LLM judge, whatever the suite says.
+        samples: Overrides the samples of every LLM judge.
+        budget_usd: No new call is made once this much is spent, in USD, resumed runs included.
+        max_concurrency: Most requests under way at once.
+        offline: Answer only from the journal and the cache.
+        no_llm: Leave LLM judges out.
+        fresh: Look neither into the journal nor into the cache.
+        seed: Of every random choice.
+        cache: The cache across runs; `None` for `.adjudge/cache.db`.
+        environ: Variables that are set over those of the process, for models and their credentials.
+        workers: Worker processes; `None` for one a core.
+        retry: How failed calls are repeated; `None` for the default.
+    """
+
+    output: Path | None = None
+    cases: tuple[str, ...] = ()
+    tags: tuple[str, ...] = ()
+    judge_model: str | None = None
+    samples: int | None = None
+    budget_usd: float | None = None
+    max_concurrency: int = 32
+    offline: bool = False
+    no_llm: bool = False
+    fresh: bool = False
+    seed: int = 0
+    cache: Path | None = None
+    environ: dict[str, str] = {}
+    workers: int | None = None
+    retry: RetryPolicy | None = None

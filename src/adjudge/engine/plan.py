@@ -1,0 +1,209 @@
+"""From a suite and options to what will be asked. Everything that can be known to fail fails here, at once."""
+
+from __future__ import annotations
+
+import hashlib
+import importlib.util
+import os
+from collections.abc import Iterable, Mapping
+
+import msgspec
+
+from adjudge.domain import (
+    BUILTIN_JUDGES,
+    BuiltinJudge,
+    CaseRef,
+    CaseStub,
+    ConfigError,
+    Judge,
+    LeftOut,
+    LLMJudge,
+    Problem,
+    Snapshot,
+    Suite,
+)
+from adjudge.engine.options import RunOptions
+from adjudge.models import CredentialsError, Endpoint, is_loopback, known, resolve
+
+
+class RunPlan(msgspec.Struct, frozen=True, kw_only=True):
+    """What a run will do.
+
+    Attributes:
+        snapshot: What the run directory remembers.
+        judges: The judges that run, with overrides applied.
+        refs: The selected cases, in order.
+        endpoints: Judge name -> where its model is reached, for LLM judges.
+        code_paths: Where judges in code are imported from.
+        warnings: Said once when the run starts.
+    """
+
+    snapshot: Snapshot
+    judges: tuple[Judge, ...]
+    refs: tuple[CaseRef, ...]
+    endpoints: dict[str, Endpoint]
+    code_paths: tuple[str, ...]
+    warnings: tuple[Problem, ...] = ()
+
+    @property
+    def verdicts(self) -> int:
+        """How many verdicts the run comes to when no condition skips any."""
+        return len(self.refs) * sum(len(judge.criteria) * judge.samples for judge in self.judges)
+
+    @property
+    def fingerprint(self) -> str:
+        """Equal for runs that ask the same of the same cases."""
+        return hashlib.sha256(msgspec.json.encode(self.snapshot, order="sorted")).hexdigest()
+
+
+def make_plan(suite: Suite, options: RunOptions) -> RunPlan:
+    """Plan a run.
+
+    Raises:
+        ConfigError: with every case that does not exist, every judge without a model or credentials, every extra that
+            is not installed.
+    """
+    suite.check()
+    environ = {**os.environ, **options.environ}
+    problems: list[Problem] = []
+    warnings: list[Problem] = []
+    stubs = _select(suite, options, problems)
+    judges: list[Judge] = []
+    left_out: list[LeftOut] = []
+    endpoints: dict[str, Endpoint] = {}
+    for judge in suite.judges:
+        if isinstance(judge, LLMJudge):
+            if options.no_llm:
+                left_out.append(LeftOut(judge.name, "--no-llm"))
+                continue
+            judge = _overridden(judge, suite, options, environ)
+            endpoint = _endpoint(judge, options, environ, problems)
+            if endpoint is not None:
+                endpoints[judge.name] = endpoint
+        elif isinstance(judge, BuiltinJudge):
+            problems += _missing_modules(judge)
+        judges.append(judge)
+    if options.budget_usd is not None:
+        _check_budget(endpoints, problems, warnings)
+    if problems:
+        raise ConfigError(problems)
+    source = suite.source
+    snapshot = Snapshot(
+        suite=suite.name,
+        description=suite.description,
+        format=suite.format,
+        cases=tuple(stubs),
+        judges=tuple(judges),
+        models={name: endpoint.label for name, endpoint in endpoints.items()},
+        thresholds=suite.thresholds,
+        left_out=tuple(left_out),
+        warnings=suite.warnings,
+        selection=_selection(suite, stubs, options),
+        seed=options.seed,
+    )
+    return RunPlan(
+        snapshot=snapshot,
+        judges=tuple(judges),
+        refs=tuple(source.ref(stub.id) for stub in stubs),
+        endpoints=endpoints,
+        code_paths=suite.code_paths,
+        warnings=(*suite.warnings, *warnings),
+    )
+
+
+def _select(suite: Suite, options: RunOptions, problems: list[Problem]) -> list[CaseStub]:
+    stubs = list(suite.source.stubs())
+    ids = {stub.id for stub in stubs}
+    problems += [
+        Problem(key="--case", message=f"there is no case {name!r}", hint=_near(name, ids))
+        for name in options.cases
+        if name not in ids
+    ]
+    tags = {tag for stub in stubs for tag in stub.tags}
+    problems += [
+        Problem(key="--tag", message=f"no case has the tag {name!r}", hint=_near(name, tags))
+        for name in options.tags
+        if name not in tags
+    ]
+    if options.cases:
+        stubs = [stub for stub in stubs if stub.id in options.cases]
+    if options.tags:
+        stubs = [stub for stub in stubs if set(stub.tags) & set(options.tags)]
+    if not stubs and not problems:
+        problems.append(Problem(message="there are no cases to judge" if not ids else "the selection leaves no case"))
+    return stubs
+
+
+def _overridden(judge: LLMJudge, suite: Suite, options: RunOptions, environ: Mapping[str, str]) -> LLMJudge:
+    model = options.judge_model or judge.model or suite.default_model or environ.get("EVAL_JUDGE_MODEL", "")
+    return msgspec.structs.replace(judge, model=model, samples=options.samples or judge.samples)
+
+
+def _endpoint(
+    judge: LLMJudge, options: RunOptions, environ: Mapping[str, str], problems: list[Problem]
+) -> Endpoint | None:
+    def problem(message: str, hint: str) -> None:
+        file, line, column = _place(judge.location)
+        problems.append(
+            Problem(file=file, line=line, column=column, key=f"judge {judge.name!r}", message=message, hint=hint)
+        )
+
+    if not judge.model:
+        problem(
+            "no model is named", "set model, models.judge, EVAL_JUDGE_MODEL or --judge-model; --no-llm leaves it out"
+        )
+        return None
+    if ":/" in judge.model and judge.model.split(":/")[0] not in ("anthropic", "openai"):
+        provider = judge.model.split(":/")[0]
+        problem(f"{provider}:/ models are not available yet", "openai:/<model> with OPENAI_BASE_URL reaches gateways")
+        return None
+    if options.offline:
+        environ = {"ANTHROPIC_API_KEY": "offline", "OPENAI_API_KEY": "offline", **environ}
+    try:
+        return resolve(judge.model, environ)
+    except CredentialsError as error:
+        problem(str(error), "--no-llm leaves LLM judges out; --judge-model points them at another model")
+        return None
+
+
+def _place(location: str) -> tuple[str, int, int]:
+    file, _, rest = location.rpartition(":")
+    file, _, line = file.rpartition(":")
+    return (file, int(line), int(rest)) if line.isdigit() and rest.isdigit() else (location, 0, 0)
+
+
+def _missing_modules(judge: BuiltinJudge) -> list[Problem]:
+    info = BUILTIN_JUDGES[judge.builtin]
+    absent = [name for name in info.requires if importlib.util.find_spec(name) is None]
+    if not absent:
+        return []
+    file, line, column = _place(judge.location)
+    message = f"the builtin judge {judge.builtin!r} needs {', '.join(absent)}"
+    key = f"judge {judge.name!r}"
+    return [Problem(file=file, line=line, column=column, key=key, message=message, hint=info.install)]
+
+
+def _check_budget(endpoints: Mapping[str, Endpoint], problems: list[Problem], warnings: list[Problem]) -> None:
+    """A budget binds only where prices are known."""
+    for name, endpoint in endpoints.items():
+        if known(endpoint.model, endpoint.wire.name):
+            continue
+        message = f"judge {name!r}: no price is known for {endpoint.label}"
+        if is_loopback(endpoint):
+            warnings.append(Problem(key="--budget", message=f"{message}, so its calls do not count", warning=True))
+        else:
+            problems.append(Problem(key="--budget", message=f"{message}, so a budget cannot bind"))
+
+
+def _selection(suite: Suite, stubs: list[CaseStub], options: RunOptions) -> str:
+    if not options.cases and not options.tags:
+        return ""
+    parts = [f"case {name}" for name in options.cases] + [f"tag {name}" for name in options.tags]
+    return f"{len(stubs)} of {len(suite.source.stubs())} cases ({', '.join(parts)})"
+
+
+def _near(name: str, known_names: Iterable[str]) -> str:
+    import difflib
+
+    match = difflib.get_close_matches(name, list(known_names), n=1, cutoff=0.6)
+    return f"did you mean {match[0]!r}?" if match else ""

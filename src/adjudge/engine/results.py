@@ -1,0 +1,36 @@
+"""From a run directory to its result, at any later time."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import msgspec
+
+from adjudge._version import __version__
+from adjudge.domain import RunResult, Snapshot, StoreError
+from adjudge.engine.rundir import JOURNAL
+from adjudge.engine.store import Store
+from adjudge.scoring import compose
+
+
+def read_result(run: Path) -> RunResult:
+    """Recompute a run's result from its journal. Pure: the same journal gives the same result.
+
+    Raises:
+        StoreError: there is no journal in the folder, or it cannot be read.
+    """
+    journal = run / JOURNAL
+    if not journal.is_file():
+        raise StoreError(f"{run} is no run directory: it has no {JOURNAL}")
+    store = Store(journal, readonly=True)
+    try:
+        snapshot = store.meta("snapshot")
+        fingerprint = store.meta("fingerprint")
+        if snapshot is None or fingerprint is None:
+            raise StoreError(f"{journal} holds no run")
+        plan = msgspec.json.decode(snapshot, type=Snapshot)
+        return compose(plan, store.verdicts(fingerprint.decode()), version=__version__)
+    except msgspec.MsgspecError as error:
+        raise StoreError(f"{journal} cannot be read: {error}") from None
+    finally:
+        store.close()

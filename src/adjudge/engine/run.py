@@ -1,0 +1,247 @@
+"""Carrying out a plan: cases through the workers, requests to the models, every verdict into the journal."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import os
+import signal
+import threading
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import msgspec
+
+from adjudge.domain import CaseRef, Failure, Judge, LLMJudge, Status, StoreError, Verdict
+from adjudge.domain import ErrorKind as Kind
+from adjudge.engine.asking import Asker
+from adjudge.engine.observer import Observer
+from adjudge.engine.options import RunOptions
+from adjudge.engine.plan import RunPlan
+from adjudge.engine.pool import CaseOutcome, WorkerPool
+from adjudge.engine.protocol import Item, Job
+from adjudge.engine.rundir import HOME, JOURNAL, choose, locked
+from adjudge.engine.store import Statement, Store, put_verdict
+from adjudge.models import ModelRequest
+
+GRACE_S = 15.0
+
+
+class Ended(msgspec.Struct, frozen=True):
+    """How a run ended: where its directory is, and whether it was stopped before all was judged."""
+
+    run: Path
+    interrupted: bool
+    spent_usd: float
+    """Of this session alone."""
+
+
+async def execute(plan: RunPlan, options: RunOptions, observer: Observer) -> Ended:
+    """Carry out a plan, or what is left of it.
+
+    Raises:
+        StoreError: the run directory is in use, or can no longer be written; every earlier verdict is safe.
+    """
+    run = choose(plan.snapshot.suite, options.output, plan.fingerprint, fresh=options.fresh)
+    with locked(run):
+        store = Store(run / JOURNAL)
+        try:
+            return await _Run(plan, options, observer, run, store).go()
+        finally:
+            store.close()
+
+
+class _Run:
+    def __init__(self, plan: RunPlan, options: RunOptions, observer: Observer, run: Path, store: Store) -> None:
+        self.plan = plan
+        self.options = options
+        self.observer = observer
+        self.run = run
+        self.store = store
+        self.key = plan.fingerprint
+        self.stopping = False
+        self.transient = False
+        self.case_tasks: set[asyncio.Task[None]] = set()
+        self.index = {judge.name: index for index, judge in enumerate(plan.judges)}
+
+    async def go(self) -> Ended:
+        resumed = self.store.meta("fingerprint") is not None
+        begin = [
+            self.store.put_meta("snapshot", msgspec.json.encode(self.plan.snapshot)),
+            self.store.put_meta("fingerprint", self.key.encode()),
+            ("DELETE FROM meta WHERE key = 'finished'", ()),
+        ]
+        await self.store.write(begin)
+        self.observer.started(self.plan, self.run, resumed=resumed)
+        with self._cache() as cache:
+            asker = Asker(
+                self.plan, self.options, self.store, cache, note=self.observer.note, stopped=lambda: self.stopping
+            )
+            size = min(self.options.workers or len(os.sched_getaffinity(0)), max(1, len(self.plan.refs)))
+            pool = WorkerPool(self.plan.judges, self.plan.code_paths, size=size)
+            with self._signals():
+                try:
+                    await self._all(pool, asker, window=size * 2 + 2)
+                except asyncio.CancelledError:
+                    if not self.stopping:
+                        raise
+                except BaseExceptionGroup as group:
+                    raise _first(group) from None
+                finally:
+                    pool.close()
+                    await asker.close()
+                    self.observer.finished()
+        if not self.stopping and not self.transient:
+            await self.store.write([self.store.put_meta("finished", b"1")])
+        return Ended(self.run, self.stopping, asker.spent)
+
+    async def _all(self, pool: WorkerPool, asker: Asker, *, window: int) -> None:
+        places = asyncio.Semaphore(window)
+        requests = asyncio.Semaphore(max(16, self.options.max_concurrency * 3))
+        async with asyncio.TaskGroup() as group:
+            for ref in self.plan.refs:
+                await places.acquire()
+                if self.stopping:
+                    break
+                task = group.create_task(self._case(ref, pool, asker, group, requests))
+                self.case_tasks.add(task)
+                task.add_done_callback(self.case_tasks.discard)
+                task.add_done_callback(lambda _: places.release())
+
+    async def _case(
+        self, ref: CaseRef, pool: WorkerPool, asker: Asker, group: asyncio.TaskGroup, requests: asyncio.Semaphore
+    ) -> None:
+        kept = {} if self.options.fresh else self.store.final_keys(ref.id)
+        known = {self.index[name]: key for name, key in kept.items() if name in self.index}
+        job = Job(ref, tuple(range(len(self.plan.judges))), known)  # type: ignore[arg-type]
+        outcome = await pool.run(job)
+        await self._keep(self._local(ref.id, outcome))
+        for item in outcome.items:
+            judge = self.plan.judges[item.judge]
+            if item.request is not None and isinstance(judge, LLMJudge):
+                for sample in range(judge.samples):
+                    await requests.acquire()
+                    task = group.create_task(self._ask(ref.id, judge, item.request, sample, asker))
+                    task.add_done_callback(lambda _: requests.release())
+
+    def _local(self, case: str, outcome: CaseOutcome) -> list[tuple[Verdict, str, bool]]:
+        """(verdict, key, fresh) for everything about a case that needs no model."""
+        made: list[tuple[Verdict, str, bool]] = []
+        for item in outcome.items:
+            judge = self.plan.judges[item.judge]
+            if item.reused:
+                made += [(verdict, item.key, False) for verdict in self.store.kept(case, judge.name)]
+            elif item.request is None:
+                made += [(verdict, item.key, True) for verdict in _verdicts(case, judge, item)]
+        if outcome.failure is not None:
+            done = {item.judge for item in outcome.items}
+            for index, judge in enumerate(self.plan.judges):
+                if index not in done:
+                    made += [(verdict, "", True) for verdict in _failed(case, judge, outcome.failure)]
+        return made
+
+    async def _ask(self, case: str, judge: LLMJudge, request: ModelRequest, sample: int, asker: Asker) -> None:
+        verdict, key, fresh, extra = await asker.verdict(case, judge, request, sample)
+        if verdict.error is not None and verdict.error.kind is Kind.INTERRUPTED:
+            return
+        await self._keep([(verdict, key, fresh)], extra)
+
+    async def _keep(self, made: list[tuple[Verdict, str, bool]], extra: list[Statement] | None = None) -> None:
+        """Write verdicts, wait until they are durable, and only then tell of them."""
+        if not made:
+            return
+        await self.store.write([*(extra or []), *(put_verdict(verdict, key, self.key) for verdict, key, _ in made)])
+        for verdict, _, fresh in made:
+            self.transient = self.transient or (verdict.error is not None and verdict.error.kind.transient)
+            self.observer.verdict(verdict, fresh=fresh)
+
+    @contextlib.contextmanager
+    def _cache(self) -> Iterator[Store | None]:
+        """The cache across runs. It is a convenience: when it cannot be opened the run goes on without it."""
+        if not self.plan.endpoints:
+            yield None
+            return
+        path = self.options.cache or HOME / "cache.db"
+        try:
+            cache = Store(path, durable=False)
+        except StoreError as error:
+            self.observer.note(f"no cache across runs: {error}")
+            yield None
+            return
+        try:
+            yield cache
+        finally:
+            cache.close()
+
+    @contextlib.contextmanager
+    def _signals(self) -> Iterator[None]:
+        """SIGINT and SIGTERM stop the run cleanly; a second one stops it at once."""
+        if threading.current_thread() is not threading.main_thread():
+            yield
+            return
+        loop = asyncio.get_running_loop()
+        main = asyncio.current_task()
+        assert main is not None
+        for number in (signal.SIGINT, signal.SIGTERM):
+            loop.add_signal_handler(number, self._stop, main.cancel)
+        try:
+            yield
+        finally:
+            for number in (signal.SIGINT, signal.SIGTERM):
+                loop.remove_signal_handler(number)
+
+    def _stop(self, cancel: Callable[[], bool]) -> None:
+        if self.stopping:
+            cancel()
+            return
+        self.stopping = True
+        self.observer.note(f"stopping: waiting up to {GRACE_S:.0f} s for answers already asked for; again to stop now")
+        for task in self.case_tasks:
+            task.cancel()
+        asyncio.get_running_loop().call_later(GRACE_S, cancel)
+
+
+def _verdicts(case: str, judge: Judge, item: Item) -> Iterator[Verdict]:
+    """What a worker's item says, once per criterion."""
+    if item.skipped:
+        for criterion in judge.criteria:
+            yield Verdict(case=case, judge=judge.name, criterion=criterion.name, status=Status.SKIPPED)
+        return
+    outcome = item.outcome
+    assert outcome is not None
+    if outcome.failure is not None:
+        yield from _failed(case, judge, outcome.failure, rationale=outcome.rationale, printed=outcome.printed)
+        return
+    for criterion in judge.criteria:
+        yield Verdict(
+            case=case,
+            judge=judge.name,
+            criterion=criterion.name,
+            status=Status.SCORED,
+            value=outcome.value,
+            rationale=outcome.rationale,
+            printed=outcome.printed,
+        )
+
+
+def _failed(case: str, judge: Judge, failure: Failure, *, rationale: str = "", printed: str = "") -> Iterator[Verdict]:
+    """The same failure for every criterion and sample of a judge."""
+    for criterion in judge.criteria:
+        for sample in range(judge.samples):
+            yield Verdict(
+                case=case,
+                judge=judge.name,
+                criterion=criterion.name,
+                sample=sample,
+                status=Status.UNSCORED,
+                error=failure,
+                rationale=rationale,
+                printed=printed,
+            )
+
+
+def _first(group: BaseExceptionGroup[BaseException]) -> BaseException:
+    """The first exception of a group that is not a mere consequence of another's cancellation."""
+    for error in group.exceptions:
+        return _first(error) if isinstance(error, BaseExceptionGroup) else error
+    return group

@@ -1,0 +1,188 @@
+"""The worker process: reads cases, evaluates conditions, runs judges in code, renders prompts.
+
+Run as `python -m adjudge.engine.worker`. Frames come on standard input and leave on a private copy of standard
+output; the judges themselves see neither. The process ends when its input does, even in the middle of a judge.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import hashlib
+import io
+import os
+import queue
+import signal
+import sys
+import threading
+from typing import Any
+
+import msgspec
+
+from adjudge.cases import case_record
+from adjudge.domain import BuiltinJudge, ErrorKind, Failure, Judge, LLMJudge, MissingExtraError
+from adjudge.engine.protocol import FrameReader, Item, Job, Loaded, Setup, frame, job_decoder, setup_decoder
+from adjudge.judges import MAX_PRINTED, LocalRunner, Outcome, cap, describe, llm_request
+from adjudge.prompts import PromptError
+
+MAX_PRINTED_BYTES = 16 * 1024 * 1024
+MEMORY_BYTES = int(os.environ.get("ADJUDGE_WORKER_MEMORY_MB", "8192")) * 1024 * 1024
+
+
+class _TooMuchOutput(BaseException):
+    """Not an Exception, so that a judge's `except Exception` does not swallow it."""
+
+
+class _Capture(io.TextIOBase):
+    """Collects what a judge prints, up to a limit."""
+
+    def __init__(self) -> None:
+        self.parts: list[str] = []
+        self.kept = 0
+        self.size = 0
+
+    def writable(self) -> bool:
+        return True
+
+    def write(self, text: str) -> int:
+        self.size += len(text)
+        if self.kept < MAX_PRINTED:
+            self.parts.append(text[: MAX_PRINTED - self.kept])
+            self.kept += len(self.parts[-1])
+        if self.size > MAX_PRINTED_BYTES:
+            raise _TooMuchOutput
+        return len(text)
+
+    def text(self) -> str:
+        kept = cap("".join(self.parts), MAX_PRINTED)
+        return kept if self.size <= self.kept else f"{kept}\n[... cut: {self.size - self.kept} characters more]"
+
+
+class _Worker:
+    def __init__(self, setup: Setup, out: int) -> None:
+        self.setup = setup
+        self.out = out
+        self.runners: dict[int, LocalRunner | Outcome] = {}
+        self.pid = os.getpid()
+
+    def send(self, message: Loaded | Item) -> None:
+        data = memoryview(frame(message))
+        while data:
+            data = data[os.write(self.out, data) :]
+
+    def job(self, job: Job) -> None:
+        try:
+            record = case_record(job.case.load())
+            data = msgspec.msgpack.encode(record)
+        except Exception as error:
+            self.send(Loaded(Failure(ErrorKind.INPUT, f"{type(error).__name__}: {error}")))
+            return
+        self.send(Loaded())
+        digest = hashlib.sha256(data).digest()
+        for index in job.judges:
+            item = self.item(index, data, digest, job.known.get(index))
+            if os.getpid() != self.pid:
+                os._exit(0)  # a judge forked and let its child return
+            self.send(item)
+
+    def item(self, index: int, data: bytes, digest: bytes, known: str | None) -> Item:
+        judge = self.setup.judges[index]
+        if judge.condition is not None:
+            holds = _condition(judge.condition, msgspec.msgpack.decode(data))
+            if isinstance(holds, Failure):
+                return Item(index, outcome=Outcome(failure=holds))
+            if not holds:
+                return Item(index, skipped=True)
+        if isinstance(judge, LLMJudge):
+            try:
+                return Item(index, request=llm_request(judge, msgspec.msgpack.decode(data)))
+            except PromptError as error:
+                return Item(index, outcome=Outcome(failure=Failure(ErrorKind.CONFIG, str(error))))
+        return self.local(index, judge, data, digest, known)
+
+    def local(self, index: int, judge: Judge, data: bytes, digest: bytes, known: str | None) -> Item:
+        runner = self.runner(index, judge)
+        if isinstance(runner, Outcome):
+            return Item(index, outcome=runner)
+        spec = msgspec.structs.replace(judge, location="", description="", timeout_s=0.0)
+        key = hashlib.sha256(digest + msgspec.msgpack.encode(spec) + runner.fingerprint.encode()).hexdigest()
+        if key == known:
+            return Item(index, key, reused=True)
+        return Item(index, key, outcome=_captured(lambda: runner.run(msgspec.msgpack.decode(data))))
+
+    def runner(self, index: int, judge: Judge) -> LocalRunner | Outcome:
+        """The judge, imported once; or the outcome that every case gets because it cannot be."""
+        if index not in self.runners:
+            assert not isinstance(judge, LLMJudge)
+            try:
+                self.runners[index] = LocalRunner(judge, self.setup.code_paths)
+            except MissingExtraError as error:
+                self.runners[index] = Outcome(failure=Failure(ErrorKind.CONFIG, str(error)))
+            except (Exception, SystemExit) as error:
+                what = "builtin" if isinstance(judge, BuiltinJudge) else "judge"
+                message = f"the {what} cannot be loaded: {describe(error)}"
+                self.runners[index] = Outcome(failure=Failure(ErrorKind.CONFIG, message))
+        return self.runners[index]
+
+
+def _condition(expression: str, record: dict[str, Any]) -> bool | Failure:
+    names = {"annotations": record["annotations"], "outputs": record, "__builtins__": __builtins__}
+    try:
+        return bool(eval(compile(expression, "<if>", "eval"), names))  # noqa: S307 - the suite's author wrote it
+    except (Exception, SystemExit) as error:
+        return Failure(ErrorKind.RAISED, f"if: {type(error).__name__}: {error}")
+
+
+def _captured(call: Any) -> Outcome:
+    """Run a judge with its printing captured, and what would end the process turned into a failure."""
+    capture = _Capture()
+    try:
+        with contextlib.redirect_stdout(capture), contextlib.redirect_stderr(capture):
+            outcome: Outcome = call()
+    except _TooMuchOutput:
+        outcome = Outcome(
+            failure=Failure(ErrorKind.OUTPUT_LIMIT, f"it printed more than {MAX_PRINTED_BYTES} characters")
+        )
+    except SystemExit as error:
+        outcome = Outcome(failure=Failure(ErrorKind.CRASHED, f"it called sys.exit({error.code!r})"))
+    except BaseException as error:
+        outcome = Outcome(failure=Failure(ErrorKind.RAISED, f"{type(error).__name__}: {error}"))
+    return msgspec.structs.replace(outcome, printed=capture.text()) if capture.size else outcome
+
+
+def _read_frames(source: int, frames: queue.SimpleQueue[bytes]) -> None:
+    """Feed frames to the main thread; when the engine is gone, end this process and all that it started."""
+    reader = FrameReader()
+    while data := os.read(source, 1 << 20):
+        for body in reader.feed(data):
+            frames.put(body)
+    if os.getpgrp() == os.getpid():
+        os.killpg(os.getpid(), signal.SIGKILL)
+    os._exit(1)
+
+
+def _limit_memory() -> None:
+    with contextlib.suppress(ImportError, ValueError, OSError):
+        import resource
+
+        _, hard = resource.getrlimit(resource.RLIMIT_AS)
+        limit = MEMORY_BYTES if hard == resource.RLIM_INFINITY else min(MEMORY_BYTES, hard)
+        resource.setrlimit(resource.RLIMIT_AS, (limit, hard))
+        resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+
+
+def main() -> None:
+    source, out = os.dup(0), os.dup(1)
+    null = os.open(os.devnull, os.O_RDWR)
+    for standard in (0, 1, 2):
+        os.dup2(null, standard)
+    sys.stdin = open(os.devnull)  # noqa: SIM115, PTH123 - for the life of the process
+    frames: queue.SimpleQueue[bytes] = queue.SimpleQueue()
+    threading.Thread(target=_read_frames, args=(source, frames), daemon=True).start()
+    _limit_memory()
+    worker = _Worker(setup_decoder.decode(frames.get()), out)
+    while True:
+        worker.job(job_decoder.decode(frames.get()))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,266 @@
+"""eval.yaml -> Suite."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+from adjudge.cases import DatasetFolder, read_dataset
+from adjudge.domain import ConfigError, Judge, Problem, Suite, Threshold
+from adjudge.formats.convert import Converter, nearest
+from adjudge.formats.eval_yaml.judges import JudgeReader, model_problem
+from adjudge.formats.eval_yaml.schema import NOT_YET, SETS_ASIDE, EvalConfig
+from adjudge.formats.located import Located, parse_yaml, read_text
+
+
+def load(path: Path, *, workspace: Path | None = None) -> Suite:
+    """Read an eval.yaml and find its cases.
+
+    `workspace` is the folder that holds the collected outputs: a run directory with `cases/<id>/`, or a folder with
+    one sub-folder a case; by default the outputs lie beside each case's input.
+
+    Raises:
+        ConfigError: with every problem of the file and its dataset.
+    """
+    shown = _shown(path)
+    text = read_text(path, shown)
+    if isinstance(text, Problem):
+        raise ConfigError([text])
+    root, problems = parse_yaml(text, shown)
+    if root is None:
+        raise ConfigError(
+            problems or [Problem(file=shown, message="the file is empty", hint="adjudge init writes one")]
+        )
+    reader = _Reader(path, shown, root, workspace)
+    suite = reader.read()
+    errors = [problem for problem in (*problems, *reader.converter.problems) if not problem.warning]
+    if errors or suite is None:
+        every = sorted([*problems, *reader.converter.problems], key=lambda p: (p.warning, p.line, p.column))
+        raise ConfigError(every)
+    return suite
+
+
+class _Reader:
+    def __init__(self, path: Path, shown: str, root: Located, workspace: Path | None) -> None:
+        self.path = path
+        self.root = root
+        self.workspace = workspace
+        self.converter = Converter(shown)
+
+    def read(self) -> Suite | None:
+        root = self.root
+        if not isinstance(root.value, dict):
+            self.converter.add(root, "", f"expected a mapping of keys such as dataset and judges, got {root.kind}")
+            return None
+        judges_node = root.value.get("judges")
+        config = self._config()
+        if config is None:
+            return None
+        self._not_yet()
+        judges = self._judges(judges_node)
+        if config.models and config.models.judge is not None:
+            problem = model_problem(config.models.judge)
+            if problem:
+                self.converter.add_at(self._place("models", "judge"), "models.judge", problem[0], hint=problem[1])
+        names = [node.value["name"].value for node in _items(judges_node) if _has_name(node)]
+        thresholds = self._thresholds(config, names)
+        outputs = self._outputs(config)
+        cases = self._cases(config, outputs)
+        if cases is None:
+            return None
+        return Suite(
+            name=self._name(config),
+            description=config.description or "",
+            cases=cases,
+            judges=tuple(judges),
+            thresholds=thresholds,
+            default_model=(config.models.judge if config.models else None) or "",
+            code_paths=tuple(dict.fromkeys((str(self.path.parent.resolve()), str(Path.cwd())))),
+            format="eval_yaml",
+            warnings=tuple(problem for problem in self.converter.problems if problem.warning),
+        )
+
+    def _config(self) -> EvalConfig | None:
+        """Everything but the judges, which are read one by one."""
+        without = {key: node for key, node in self.root.value.items() if key != "judges"}
+        return self.converter.struct(Located(without, self.root.line, self.root.column, self.root.keys), EvalConfig)
+
+    def _not_yet(self) -> None:
+        for key, what in NOT_YET.items():
+            if key in self.root.value and self.root.value[key].value:
+                self.converter.add_at(
+                    self.root.keys[key], key, f"{what} are not available yet", hint="leave it out for now"
+                )
+        for key, what in SETS_ASIDE.items():
+            if key in self.root.value and self.root.value[key].value:
+                message = f"{what} is not available yet: outputs that are already collected are judged"
+                self.converter.add_at(self.root.keys[key], key, message, warning=True)
+        if "providers" in self.root.value:
+            self.converter.add_at(self.root.keys["providers"], "providers", "has moved", hint="write models.providers")
+        models = self.root.value.get("models")
+        if models is not None and isinstance(models.value, dict) and "providers" in models.value:
+            place = models.keys["providers"]
+            self.converter.add_at(place, "models.providers", "OpenRouter routing is not available yet", warning=True)
+
+    def _judges(self, node: Located | None) -> list[Judge]:
+        if node is None or node.value in (None, []):
+            place = node or self.root
+            self.converter.add(place, "judges", "there are no judges", hint="a judge needs a name and, say, a check")
+            return []
+        if not isinstance(node.value, list):
+            self.converter.add(node, "judges", f"expected a list, got {node.kind}")
+            return []
+        reader = JudgeReader(self.converter, self._find)
+        judges = []
+        seen: dict[str, int] = {}
+        for index, child in enumerate(node.value):
+            path = f"judges[{index}]"
+            judge = reader.read(child, path)
+            if _has_name(child):
+                name = child.value["name"].value
+                if name in seen:
+                    message = f"a judge {name!r} is already defined on line {seen[name]}"
+                    self.converter.add(child.value["name"], f"{path}.name", message)
+                seen.setdefault(name, child.value["name"].line)
+            if judge is not None:
+                judges.append(judge)
+        if not judges and not any(not problem.warning for problem in self.converter.problems):
+            self.converter.add(node, "judges", "no judge is left to run")
+        return judges
+
+    def _thresholds(self, config: EvalConfig, names: list[str]) -> dict[str, Threshold]:
+        result: dict[str, Threshold] = {}
+        for name, entry in (config.thresholds or {}).items():
+            where = f"thresholds.{name}"
+            place = self._place("thresholds", name)
+            if name not in names:
+                self.converter.add_at(place, where, f"there is no judge {name!r}", hint=nearest(name, names))
+                continue
+            keys = self.root.value["thresholds"].value[name].keys
+            for key in ("min_pass_rate", "min_win_rate", "max_error_rate"):
+                share = getattr(entry, key)
+                if share is not None and not 0 <= share <= 1:
+                    hint = f"{share}% is {share / 100:g}" if 1 < share <= 100 else ""
+                    self.converter.add_at(keys[key], f"{where}.{key}", f"must be from 0 to 1, got {share}", hint=hint)
+            if entry.min_mean is not None and entry.min_mean != entry.min_mean:
+                self.converter.add_at(keys["min_mean"], f"{where}.min_mean", "must be a number")
+            if entry.min_win_rate is not None:
+                hint = "use min_pass_rate or min_mean"
+                message = "belongs to pairwise judges, which are not available yet"
+                self.converter.add_at(keys["min_win_rate"], f"{where}.min_win_rate", message, hint=hint)
+            if entry.decide_by not in (None, "point", "interval"):
+                message = f"must be point or interval, got {entry.decide_by!r}"
+                self.converter.add_at(keys["decide_by"], f"{where}.decide_by", message)
+            result[name] = Threshold(
+                min_mean=entry.min_mean,
+                min_pass_rate=entry.min_pass_rate,
+                min_win_rate=entry.min_win_rate,
+                max_error_rate=entry.max_error_rate,
+                decide_by=entry.decide_by or "point",
+            )
+        return result
+
+    def _outputs(self, config: EvalConfig) -> tuple[str, ...]:
+        paths = []
+        for index, output in enumerate(config.outputs or []):
+            node = self.root.value["outputs"].value[index]
+            where = f"outputs[{index}]"
+            if output.path is None and output.tool is None:
+                self.converter.add(node, where, "an output needs a path or a tool")
+            if output.path is None:
+                continue
+            problem = _path_problem(output.path)
+            if problem:
+                self.converter.add(node.value["path"], f"{where}.path", f"{problem}, got {output.path!r}")
+            else:
+                paths.append(output.path.strip("/"))
+        return tuple(dict.fromkeys(paths))
+
+    def _cases(self, config: EvalConfig, outputs: tuple[str, ...]) -> DatasetFolder | None:
+        node = self.root.value.get("dataset")
+        if config.dataset is None:
+            if node is None or node.value in (None, {}):
+                hint = "dataset: {path: cases} names a folder with one sub-folder a case"
+                self.converter.add(node or self.root, "dataset", "there is no dataset", hint=hint)
+            return None
+        assert node is not None
+        place = node.value["path"]
+        if ".." in Path(config.dataset.path).parts:
+            self.converter.add(place, "dataset.path", f"must not contain .., got {config.dataset.path!r}")
+            return None
+        folder = self.path.parent / config.dataset.path
+        if not folder.is_dir():
+            what = "is not a folder" if folder.exists() else "does not exist"
+            self.converter.add(place, "dataset.path", f"the folder {_shown(folder)} {what}")
+            return None
+        if self.workspace is not None and not self.workspace.is_dir():
+            self.converter.problems.append(Problem(key="--workspace", message=f"{self.workspace} is not a folder"))
+            return None
+        source, problems = read_dataset(folder, workspace=self.workspace, outputs=outputs, shown=_shown(folder))
+        for problem in problems:
+            self.converter.problems.append(problem)
+        if not any(not problem.warning for problem in problems) and not source.stubs():
+            self.converter.add(
+                place, "dataset.path", f"the folder {_shown(folder)} has no cases", hint="a case is a sub-folder"
+            )
+        elif outputs and source.stubs() and not source.any_outputs():
+            where = _shown(self.workspace or folder)
+            hint = "adjudge judges outputs that are already collected: point --workspace at them"
+            self.converter.add(
+                self.root.value["outputs"], "outputs", f"no case has any output below {where}", hint=hint
+            )
+        return source
+
+    def _find(self, name: str) -> Path | None:
+        """A path as the user wrote it: from the config's folder, then from the current one."""
+        for base in (self.path.parent, Path.cwd()):
+            candidate = base / name
+            if candidate.is_file():
+                return candidate
+        return None
+
+    def _place(self, section: str, key: str) -> tuple[int, int]:
+        node = self.root.value[section]
+        place: tuple[int, int] = node.keys.get(key, (node.line, node.column))
+        return place
+
+    def _name(self, config: EvalConfig) -> str:
+        """The name of the runs: skill, else name, else the path."""
+        skill = (config.execution or {}).get("skill") or config.skill
+        if isinstance(skill, str) and skill.strip():
+            return _segment(skill)
+        if config.name and config.name.strip():
+            return _segment(config.name)
+        stem = self.path.stem
+        parent = self.path.resolve().parent.name
+        return _segment(parent if stem == "eval" and parent else stem)
+
+
+def _segment(name: str) -> str:
+    """One path segment that reads like the name."""
+    return re.sub(r"[^\w.-]+", "-", name.strip().lower()).strip("-.") or "eval"
+
+
+def _path_problem(path: str) -> str | None:
+    parts = Path(path).parts
+    if not path.strip() or path.strip("/") in ("", "."):
+        return "must name a folder or file below the case"
+    if path.startswith("/") or Path(path).is_absolute():
+        return "must be relative to the case"
+    return "must not contain .." if ".." in parts else None
+
+
+def _items(node: Located | None) -> list[Located]:
+    return node.value if node is not None and isinstance(node.value, list) else []
+
+
+def _has_name(node: Located) -> bool:
+    return isinstance(node.value, dict) and "name" in node.value and isinstance(node.value["name"].value, str)
+
+
+def _shown(path: Path) -> str:
+    """The path as a user would write it from here."""
+    try:
+        return str(path.resolve().relative_to(Path.cwd()))
+    except ValueError:
+        return str(path)

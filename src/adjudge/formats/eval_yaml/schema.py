@@ -1,0 +1,124 @@
+"""The keys of an eval.yaml: what each may hold. Rules between keys are in `judges.py` and `load.py`."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any
+
+import msgspec
+
+Number = int | float
+_Doc = msgspec.Meta
+
+
+class JudgeConfig(msgspec.Struct, forbid_unknown_fields=True, rename={"condition": "if"}):
+    name: Annotated[str, _Doc(description="Unique among the judges.")]
+    description: Annotated[str | None, _Doc(description="For people; no judge sees it.")] = None
+    builtin: Annotated[str | None, _Doc(description="A judge that comes with adjudge.")] = None
+    check: Annotated[
+        str | None, _Doc(description="Python over `outputs` and `arguments`, returns (value, rationale).")
+    ] = None
+    agent: Annotated[dict[str, Any] | None, _Doc(description="Runs the judge as a tool-using agent.")] = None
+    prompt: Annotated[str | None, _Doc(description="Jinja2 template of an LLM judge.")] = None
+    prompt_file: Annotated[str | None, _Doc(description="File that holds the prompt.")] = None
+    llm_rubric: Annotated[str | None, _Doc(description="Criteria only; the conversation is appended.")] = None
+    context: Annotated[list[str] | None, _Doc(description="Files appended to the prompt.")] = None
+    module: Annotated[str | None, _Doc(description="Importable module of a code judge.")] = None
+    function: Annotated[str | None, _Doc(description="Function in `module`.")] = None
+    arguments: Annotated[dict[str, Any] | None, _Doc(description="Passed to the judge.")] = None
+    condition: Annotated[str | bool | None, _Doc(description="Skip the case when this expression is false.")] = None
+    feedback_type: Annotated[str | None, _Doc(description="bool, int or float.")] = None
+    score_range: Annotated[list[Number] | None, _Doc(description="[min, max] of a numeric judge; enforced.")] = None
+    model: Annotated[str | None, _Doc(description="Overrides models.judge.")] = None
+    samples: Annotated[int | None, _Doc(description="How often an LLM judge is asked per case.")] = None
+    step: Annotated[str | None, _Doc(description="Judge one step of a pipeline.")] = None
+    examples: Annotated[dict[str, Any] | None, _Doc(description="Few-shot exemplars from reviews.")] = None
+    provider_options: Annotated[dict[str, Any] | None, _Doc(description="Only with an openrouter:/ model.")] = None
+
+
+class DatasetConfig(msgspec.Struct, forbid_unknown_fields=True):
+    path: Annotated[str, _Doc(description="Folder with one sub-folder a case, relative to this file.")]
+    schema: Annotated[str | dict[str, Any] | None, _Doc(description="Prose about the layout of a case.")] = None
+    workspace: Annotated[dict[str, Any] | None, _Doc(description="Which case files an agent under test is given.")] = (
+        None
+    )
+
+
+class OutputConfig(msgspec.Struct, forbid_unknown_fields=True):
+    path: Annotated[str | None, _Doc(description="Folder or file, below the case, that holds what was made.")] = None
+    tool: Annotated[str | None, _Doc(description="Tool whose calls are an output.")] = None
+    schema: Annotated[str | dict[str, Any] | None, _Doc(description="Prose about it.")] = None
+    batch_pattern: str | None = None
+    types: dict[str, str] | None = None
+
+
+class ModelsConfig(msgspec.Struct, forbid_unknown_fields=True):
+    judge: Annotated[str | None, _Doc(description="Model of judges that name none.")] = None
+    skill: str | None = None
+    subagent: str | None = None
+    hook: str | None = None
+    providers: dict[str, Any] | None = None
+
+
+class ThresholdConfig(msgspec.Struct, forbid_unknown_fields=True):
+    min_mean: Annotated[Number | None, _Doc(description="On the judge's own scale.")] = None
+    min_pass_rate: Annotated[Number | None, _Doc(description="Share from 0 to 1.")] = None
+    min_win_rate: Annotated[Number | None, _Doc(description="Share from 0 to 1; pairwise only.")] = None
+    max_error_rate: Annotated[Number | None, _Doc(description="Share of unscored verdicts that is admitted.")] = None
+    decide_by: Annotated[
+        str | None, _Doc(description="adjudge: `point` (default), or `interval` to ask for the whole 95% interval.")
+    ] = None
+
+
+class EvalConfig(msgspec.Struct, forbid_unknown_fields=True):
+    """The whole file."""
+
+    name: str | None = None
+    description: str | None = None
+    title: str | None = None
+    skill: Annotated[str | None, _Doc(extra_json_schema={"deprecated": True})] = None
+    dataset: DatasetConfig | None = None
+    outputs: list[OutputConfig] | None = None
+    models: ModelsConfig | None = None
+    judges: list[JudgeConfig] | None = None
+    thresholds: dict[str, ThresholdConfig] | None = None
+    execution: dict[str, Any] | None = None
+    runner: dict[str, Any] | None = None
+    permissions: dict[str, Any] | None = None
+    mlflow: dict[str, Any] | None = None
+    generation: dict[str, Any] | None = None
+    inputs: dict[str, Any] | None = None
+    traces: dict[str, Any] | None = None
+    hooks: dict[str, Any] | None = None
+    reward: dict[str, Any] | None = None
+    matrix: dict[str, Any] | None = None
+    extends: str | None = None
+    providers: dict[str, Any] | None = None
+
+
+SETS_ASIDE = {
+    "execution": "running the agent",
+    "runner": "running the agent",
+    "permissions": "running the agent",
+    "inputs": "running the agent",
+    "generation": "generating cases",
+    "mlflow": "logging to MLflow",
+}
+"""Keys that say nothing of judging: accepted with a warning while the stage they belong to does not exist."""
+
+NOT_YET = {
+    "hooks": "hooks",
+    "reward": "rewards",
+    "matrix": "factorial runs",
+    "extends": "profiles",
+}
+"""Keys whose silence would change the result: an error while they are not supported."""
+
+
+def json_schema() -> dict[str, Any]:
+    """JSON Schema (2020-12) of an eval.yaml, for editors."""
+    components = msgspec.json.schema(EvalConfig)
+    return {
+        "$schema": "https://json-schema.org/draft/2020-12/schema",
+        "title": "eval.yaml, as adjudge reads it",
+        **components,
+    }

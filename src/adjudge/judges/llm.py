@@ -1,0 +1,70 @@
+"""An LLM judge: from a case record to a request, and from a reply to verdicts."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import msgspec
+
+from adjudge.domain import ErrorKind, Failure, LLMJudge, Status, Verdict
+from adjudge.models import ModelRequest, Reply, ToolSchema
+from adjudge.prompts import (
+    Answer,
+    read_arguments,
+    read_text_answer,
+    render,
+    template_variables,
+    verdict_tool,
+)
+
+PARSER_VERSION = 1
+"""Part of a certificate's identity; raised whenever the reading of replies changes."""
+
+
+def llm_request(judge: LLMJudge, record: Mapping[str, Any]) -> ModelRequest:
+    """Render what the model is asked about a case.
+
+    Raises:
+        PromptError: the template fails on this case.
+    """
+    variables = template_variables(record, judge.arguments)
+    parts = [render(judge.prompt, variables)]
+    parts += [f"## Context: {name}\n\n{render(text, variables)}" for name, text in judge.context]
+    tool = verdict_tool(judge.criteria[0])
+    return ModelRequest(
+        system=tool.system,
+        prompt="\n\n".join(parts),
+        tool=ToolSchema(tool.name, tool.description, tool.schema),
+        max_tokens=judge.max_tokens,
+    )
+
+
+def llm_verdict(judge: LLMJudge, reply: Reply, *, case: str, sample: int, call: str) -> Verdict:
+    """Read a reply strictly. What holds no verdict of the asked form is unscored, for booleans too."""
+    answer = _answer(judge, reply)
+    return Verdict(
+        case=case,
+        judge=judge.name,
+        criterion=judge.criteria[0].name,
+        sample=sample,
+        status=Status.SCORED if answer.failure is None else Status.UNSCORED,
+        value=answer.value,
+        error=answer.failure,
+        rationale=answer.rationale,
+        usage=reply.usage,
+        model=reply.model,
+        call=call,
+    )
+
+
+def _answer(judge: LLMJudge, reply: Reply) -> Answer:
+    if reply.failure is not None:
+        return Answer(None, failure=Failure(*reply.failure))
+    criterion = judge.criteria[0]
+    if reply.arguments is None:
+        return read_text_answer(reply.text, criterion)
+    try:
+        return read_arguments(msgspec.json.decode(reply.arguments), criterion)
+    except (msgspec.DecodeError, RecursionError):
+        return Answer(None, failure=Failure(ErrorKind.UNPARSEABLE, "the tool arguments are not valid JSON"))

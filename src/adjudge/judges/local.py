@@ -1,0 +1,114 @@
+"""Judges in code: inline checks, functions of modules, and builtin ones. Runs inside a worker process."""
+
+from __future__ import annotations
+
+import hashlib
+import importlib
+import importlib.util
+import sys
+import traceback
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+from adjudge.domain import BuiltinJudge, CheckJudge, CodeJudge, ErrorKind, Failure, LocalJudge, compile_snippet
+from adjudge.judges.builtin import load_builtin
+from adjudge.judges.outcome import Outcome, read_return
+
+Callback = Callable[[dict[str, Any], dict[str, Any]], Any]
+
+
+class LocalRunner:
+    """One judge, imported or compiled once, called per case.
+
+    Raises (on construction):
+        Whatever importing the judge's module raises; SyntaxError for a check that does not compile.
+    """
+
+    def __init__(self, judge: LocalJudge, code_paths: tuple[str, ...]) -> None:
+        self.judge = judge
+        self._scale = judge.criteria[0].scale
+        if isinstance(judge, CheckJudge):
+            self._call = _check(judge)
+            self.fingerprint = ""
+        elif isinstance(judge, CodeJudge):
+            self._call = _function(judge, code_paths)
+            self.fingerprint = _sources(code_paths)
+        else:
+            assert isinstance(judge, BuiltinJudge)
+            builtin = load_builtin(judge.builtin)
+            self._call = lambda record, arguments: builtin(record, **arguments)
+            self.fingerprint = "builtin-1"
+
+    def run(self, record: dict[str, Any]) -> Outcome:
+        """Call the judge with a record that is its own. Exceptions become failures; SystemExit passes through."""
+        arguments = msgspec.to_builtins(self.judge.arguments)
+        try:
+            returned = self._call(record, arguments)
+            return read_return(returned, self._scale)
+        except Exception as error:
+            return Outcome(failure=Failure(ErrorKind.RAISED, describe(error)))
+
+
+def describe(error: BaseException) -> str:
+    """The exception with the line that raised it in the user's code."""
+    frames = traceback.extract_tb(error.__traceback__)
+    own = [
+        frame
+        for frame in frames
+        if "/adjudge/judges/" not in frame.filename and "/adjudge/engine/" not in frame.filename
+    ]
+    place = f" ({Path(own[-1].filename).name}, line {own[-1].lineno})" if own else ""
+    try:
+        text = str(error)
+    except Exception:
+        text = "(its text cannot be shown)"
+    return f"{type(error).__name__}: {text[:2000]}{place}"
+
+
+def _check(judge: CheckJudge) -> Callback:
+    namespace: dict[str, Any] = {"__name__": f"check_{judge.name}"}
+    exec(compile_snippet(judge.code, judge.name), namespace)
+    function: Callback = namespace["check"]
+    return function
+
+
+def _function(judge: CodeJudge, code_paths: tuple[str, ...]) -> Callback:
+    for path in reversed(code_paths):
+        if path in sys.path:
+            sys.path.remove(path)
+        sys.path.insert(0, path)
+    module = _from_file(judge.module) if judge.module.endswith(".py") else importlib.import_module(judge.module)
+    function: Any = module
+    for part in judge.function.split("."):
+        function = getattr(function, part)
+    if not callable(function):
+        raise TypeError(f"{judge.module}.{judge.function} is not callable")
+    return lambda record, arguments: function(outputs=record, **arguments)
+
+
+def _from_file(path: str) -> Any:
+    name = "adjudge_user_" + hashlib.sha256(path.encode()).hexdigest()[:12]
+    if name in sys.modules:
+        return sys.modules[name]
+    spec = importlib.util.spec_from_file_location(name, path)
+    if spec is None or spec.loader is None:
+        raise ImportError(f"{path} cannot be imported")
+    module = importlib.util.module_from_spec(spec)
+    sys.modules[name] = module
+    spec.loader.exec_module(module)
+    return module
+
+
+def _sources(code_paths: tuple[str, ...]) -> str:
+    """A hash of every imported source file below the code paths: what a code judge's answer depends on."""
+    digest = hashlib.sha256()
+    modules: Mapping[str, Any] = dict(sys.modules)
+    files = {getattr(module, "__file__", None) for module in modules.values()}
+    for file in sorted(file for file in files if isinstance(file, str)):
+        if "site-packages" not in file and any(file.startswith(path + "/") for path in code_paths):
+            digest.update(file.encode())
+            digest.update(Path(file).read_bytes())
+    return digest.hexdigest()

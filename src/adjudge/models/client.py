@@ -1,0 +1,135 @@
+"""Calls to models over one shared HTTP client: limits, time-outs and retries."""
+
+from __future__ import annotations
+
+import asyncio
+import random
+from collections.abc import Callable
+from typing import Any
+
+import httpx
+import msgspec
+
+from adjudge._version import __version__
+from adjudge.domain import ErrorKind
+from adjudge.models.prices import priced
+from adjudge.models.retry import RetryPolicy
+from adjudge.models.wire import CallError, Endpoint, ModelRequest, Reply, status_error
+
+_FATAL = frozenset({ErrorKind.CREDENTIALS, ErrorKind.MODEL_NOT_FOUND})
+
+
+class ModelClient:
+    """Asks models. At most `overall` requests are under way at once, and `per_model` to one endpoint."""
+
+    def __init__(
+        self,
+        *,
+        overall: int = 64,
+        per_model: int = 32,
+        retry: RetryPolicy | None = None,
+        seed: int = 0,
+        on_wait: Callable[[str], None] | None = None,
+    ) -> None:
+        self.retry = retry or RetryPolicy()
+        self.on_wait = on_wait
+        self._rng = random.Random(seed)
+        self._overall = asyncio.Semaphore(overall)
+        self._per_model = per_model
+        self._models: dict[tuple[str, str], asyncio.Semaphore] = {}
+        self._dead: dict[tuple[str, str], CallError] = {}
+        limits = httpx.Limits(max_connections=overall, max_keepalive_connections=overall, keepalive_expiry=30)
+        agent = {"user-agent": f"adjudge/{__version__}", "content-type": "application/json"}
+        # trust_env reads proxies and CA bundles; .netrc is not consulted for requests that carry their own header.
+        self._http = httpx.AsyncClient(limits=limits, headers=agent, timeout=None, follow_redirects=False)
+
+    async def close(self) -> None:
+        await self._http.aclose()
+
+    async def ask(
+        self, endpoint: Endpoint, request: ModelRequest, *, timeout_s: float, admit: Callable[[], None] | None = None
+    ) -> Reply:
+        """Ask once, repeating what failed in passing. `timeout_s` bounds the time from the first attempt on.
+
+        `admit` is called when a place is free, before each attempt; it may raise CallError to keep it from being made.
+
+        Raises:
+            CallError: no reply could be had, with the last attempt's reason.
+        """
+        key = (endpoint.url, endpoint.model)
+        if key in self._dead:
+            raise self._dead[key]
+        slot = self._models.setdefault(key, asyncio.Semaphore(self._per_model))
+        body = msgspec.json.encode(endpoint.wire.body(request, endpoint.model))
+        loop = asyncio.get_running_loop()
+        deadline: float | None = None
+        for attempt in range(self.retry.attempts):
+            async with slot, self._overall:
+                if key in self._dead:
+                    raise self._dead[key]
+                if admit is not None:
+                    admit()
+                now = loop.time()
+                deadline = deadline if deadline is not None else now + timeout_s
+                try:
+                    return await self._attempt(endpoint, request, body, limit=max(0.001, deadline - now))
+                except CallError as caught:
+                    error = caught
+            if error.kind in _FATAL:
+                self._dead[key] = error
+            if not error.retryable or attempt + 1 >= self.retry.attempts:
+                break
+            wait = self.retry.wait_s(attempt, error.retry_after_s, self._rng)
+            if loop.time() + wait >= deadline:
+                error.message += f" (the next attempt is due in {wait:.0f} s, past the limit of {timeout_s:g} s)"
+                break
+            if self.on_wait:
+                self.on_wait(f"{endpoint.label}: {error.message}; trying again in {wait:.1f} s")
+            await asyncio.sleep(wait)
+        raise error
+
+    async def _attempt(self, endpoint: Endpoint, request: ModelRequest, body: bytes, *, limit: float) -> Reply:
+        limit = min(limit, self.retry.attempt_timeout_s)
+        try:
+            async with asyncio.timeout(limit):
+                response = await self._http.post(endpoint.url, content=body, headers=endpoint.headers)
+        except TimeoutError:
+            raise CallError(ErrorKind.TIMEOUT, f"no answer within {limit:.0f} s", retryable=True) from None
+        except httpx.InvalidURL as error:
+            raise CallError(ErrorKind.CONFIG, str(error)) from None
+        except httpx.HTTPError as error:
+            detail = str(error) or type(error).__name__
+            raise CallError(ErrorKind.CONNECTION, f"{endpoint.url}: {detail}", retryable=True) from None
+        if response.status_code // 100 != 2:
+            message = _without_secrets(_message(response), endpoint)
+            raise status_error(response.status_code, response.headers, message)
+        try:
+            payload: Any = msgspec.json.decode(response.content)
+        except (msgspec.DecodeError, RecursionError):
+            text = f"the response is not JSON: {response.text[:80]!r}"
+            raise CallError(ErrorKind.PROVIDER_ERROR, text, retryable=True) from None
+        reply = endpoint.wire.reply(payload, request)
+        usage = priced(reply.usage, model=endpoint.model, provider=endpoint.wire.name)
+        return msgspec.structs.replace(reply, usage=usage)
+
+
+def _without_secrets(text: str, endpoint: Endpoint) -> str:
+    """The text with every header value that grants access blanked out, should a provider quote it."""
+    for name, value in endpoint.headers.items():
+        secret = value.removeprefix("Bearer ")
+        if name != "anthropic-version" and len(secret) > 3:
+            text = text.replace(secret, "***")
+    return text
+
+
+def _message(response: httpx.Response) -> str:
+    """The provider's own words, short; never the request, which may be large."""
+    try:
+        payload: Any = msgspec.json.decode(response.content)
+        error = payload.get("error", payload)
+        text = error.get("message") or error.get("type") if isinstance(error, dict) else error
+        code = f"{error.get('code')}: " if isinstance(error, dict) and isinstance(error.get("code"), str) else ""
+        text = code + str(text)
+    except (msgspec.DecodeError, AttributeError, RecursionError):
+        text = response.text
+    return " ".join(text.split())[:300] or response.reason_phrase

@@ -1,0 +1,84 @@
+"""From a model as the user wrote it, and the environment, to an endpoint."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from urllib.parse import urlsplit
+
+from adjudge.models.anthropic import VERSION, AnthropicWire
+from adjudge.models.openai import OpenAIWire
+from adjudge.models.wire import Endpoint
+
+ANTHROPIC_URL = "https://api.anthropic.com"
+OPENAI_URL = "https://api.openai.com/v1"
+
+ALIASES = {"sonnet": "claude-sonnet-4-5", "opus": "claude-opus-4-5", "haiku": "claude-haiku-4-5"}
+
+
+class CredentialsError(Exception):
+    """A model that nothing in the environment gives access to; the text says what to set."""
+
+
+def resolve(model: str, environ: Mapping[str, str]) -> Endpoint:
+    """Find where a model is reached.
+
+    `sonnet`, `opus`, `haiku`, `claude-*`, `anthropic:/x` and `anthropic/x` speak Anthropic Messages; `openai:/x`,
+    `openai/x` and every other bare id speak OpenAI Chat Completions at `OPENAI_BASE_URL`.
+
+    Raises:
+        CredentialsError: the variable that would grant access is not set, or a base URL is not one.
+    """
+    wire, name = split(model)
+    return _anthropic(name, environ) if wire == "anthropic" else _openai(name, environ)
+
+
+def split(model: str) -> tuple[str, str]:
+    """(wire, model id) of a model string."""
+    for wire in ("anthropic", "openai"):
+        for separator in (":/", "/"):
+            prefix = wire + separator
+            if model.startswith(prefix) and len(model) > len(prefix):
+                return wire, model[len(prefix) :].lstrip("/")
+    if model in ALIASES or model.startswith("claude"):
+        return "anthropic", model
+    return "openai", model
+
+
+def _anthropic(name: str, environ: Mapping[str, str]) -> Endpoint:
+    name = environ.get(f"ANTHROPIC_DEFAULT_{name.upper()}_MODEL", ALIASES[name]) if name in ALIASES else name
+    base = _base_url("ANTHROPIC_BASE_URL", ANTHROPIC_URL, environ)
+    headers = {"anthropic-version": VERSION}
+    if environ.get("ANTHROPIC_API_KEY"):
+        headers["x-api-key"] = environ["ANTHROPIC_API_KEY"]
+    elif environ.get("ANTHROPIC_AUTH_TOKEN"):
+        headers["authorization"] = f"Bearer {environ['ANTHROPIC_AUTH_TOKEN']}"
+    else:
+        raise CredentialsError(f"model {name!r} needs ANTHROPIC_API_KEY (or ANTHROPIC_AUTH_TOKEN)")
+    url = base.removesuffix("/v1") + "/v1/messages"
+    return Endpoint(AnthropicWire(), name, url, headers, official=base == ANTHROPIC_URL)
+
+
+def _openai(name: str, environ: Mapping[str, str]) -> Endpoint:
+    base = _base_url("OPENAI_BASE_URL", OPENAI_URL, environ)
+    official = base == OPENAI_URL
+    key = environ.get("OPENAI_API_KEY")
+    if not key and official:
+        raise CredentialsError(f"model {name!r} needs OPENAI_API_KEY, or OPENAI_BASE_URL for an endpoint without a key")
+    headers = {"authorization": f"Bearer {key or 'none'}"}
+    return Endpoint(OpenAIWire(official=official), name, f"{base}/chat/completions", headers, official=official)
+
+
+def _base_url(variable: str, default: str, environ: Mapping[str, str]) -> str:
+    base = (environ.get(variable) or default).rstrip("/")
+    parts = urlsplit(base)
+    if parts.scheme not in ("http", "https") or not parts.netloc:
+        raise CredentialsError(f"{variable} must be an http(s) URL, got {base!r}")
+    if parts.username or parts.password:
+        raise CredentialsError(f"{variable} must not hold a user or password")
+    return base
+
+
+def is_loopback(endpoint: Endpoint) -> bool:
+    """True if the endpoint is on this machine, where calls are free."""
+    host = urlsplit(endpoint.url).hostname or ""
+    return host == "localhost" or host == "::1" or host.startswith("127.")

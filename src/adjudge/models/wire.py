@@ -1,0 +1,149 @@
+"""One request to a model and its reply, the same for every provider."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, Protocol
+
+import msgspec
+
+from adjudge.domain import ErrorKind, Usage
+
+
+class ToolSchema(msgspec.Struct, frozen=True):
+    """The structure that the model must answer in."""
+
+    name: str
+    description: str
+    schema: dict[str, Any]
+
+
+class ModelRequest(msgspec.Struct, frozen=True):
+    """What is asked: system text, one user message, and the tool that the answer must call."""
+
+    system: str
+    prompt: str
+    tool: ToolSchema
+    max_tokens: int
+
+
+class Reply(msgspec.Struct, frozen=True, omit_defaults=True):
+    """What came back.
+
+    `arguments` holds those of the forced tool, as JSON text, when the model called it; else `text` holds its words.
+    `failure` is set when the reply is complete but cannot hold a verdict (refusal, cut off, wrong tool).
+    """
+
+    text: str = ""
+    arguments: str | None = None
+    failure: tuple[ErrorKind, str] | None = None
+    usage: Usage = Usage()
+    model: str = ""
+
+
+class CallError(Exception):
+    """A request that got no reply. `retry_after_s` is what the provider asked to wait, in seconds."""
+
+    def __init__(
+        self, kind: ErrorKind, message: str, *, retryable: bool = False, retry_after_s: float | None = None
+    ) -> None:
+        super().__init__(message)
+        self.kind = kind
+        self.message = message
+        self.retryable = retryable
+        self.retry_after_s = retry_after_s
+
+
+class Wire(Protocol):
+    """A provider's wire format."""
+
+    name: str
+
+    def body(self, request: ModelRequest, model: str) -> dict[str, Any]:
+        """The JSON body of the request."""
+        ...
+
+    def reply(self, payload: Any, request: ModelRequest) -> Reply:
+        """Read the JSON of a successful response.
+
+        Raises:
+            CallError: it does not have the provider's shape.
+        """
+        ...
+
+
+class Endpoint(msgspec.Struct, frozen=True):
+    """Where a model is reached. `headers` hold the secret and never leave the process."""
+
+    wire: Wire
+    model: str
+    url: str
+    headers: dict[str, str]
+    official: bool = True
+
+    @property
+    def label(self) -> str:
+        """Names the model and its wire in reports; the URL only when it is not the provider's own."""
+        return f"{self.wire.name}:/{self.model}" + ("" if self.official else f" at {self.url}")
+
+    def __repr__(self) -> str:
+        return f"Endpoint({self.label})"
+
+
+_STATUS_KINDS: Mapping[int, tuple[ErrorKind, bool]] = {
+    401: (ErrorKind.CREDENTIALS, False),
+    402: (ErrorKind.CREDENTIALS, False),
+    403: (ErrorKind.CREDENTIALS, False),
+    404: (ErrorKind.MODEL_NOT_FOUND, False),
+    408: (ErrorKind.PROVIDER_ERROR, True),
+    409: (ErrorKind.PROVIDER_ERROR, True),
+    425: (ErrorKind.PROVIDER_ERROR, True),
+    429: (ErrorKind.RATE_LIMITED, True),
+    529: (ErrorKind.RATE_LIMITED, True),
+}
+
+
+def status_error(status: int, headers: Mapping[str, str], message: str) -> CallError:
+    """The error for an HTTP status that is not 2xx."""
+    kind, retryable = _STATUS_KINDS.get(
+        status, (ErrorKind.PROVIDER_ERROR, True) if status >= 500 else (ErrorKind.REQUEST_REJECTED, False)
+    )
+    if status == 429 and "insufficient_quota" in message:
+        kind, retryable = ErrorKind.CREDENTIALS, False
+    return CallError(kind, f"HTTP {status}: {message}", retryable=retryable, retry_after_s=retry_after(headers))
+
+
+def retry_after(headers: Mapping[str, str]) -> float | None:
+    """Seconds to wait by `retry-after-ms` or `Retry-After` (a number or an HTTP date), if either is usable."""
+    for name, scale in (("retry-after-ms", 1000.0), ("retry-after", 1.0)):
+        raw = headers.get(name)
+        if raw is None:
+            continue
+        try:
+            seconds = float(raw) / scale
+        except ValueError:
+            seconds = _until(raw)
+        if 0 <= seconds < float("inf"):
+            return seconds
+    return None
+
+
+def _until(date: str) -> float:
+    from datetime import UTC, datetime
+    from email.utils import parsedate_to_datetime
+
+    try:
+        when = parsedate_to_datetime(date)
+    except ValueError:
+        return -1.0
+    if when.tzinfo is None:
+        when = when.replace(tzinfo=UTC)
+    return max(0.0, (when - datetime.now(UTC)).total_seconds())
+
+
+def count(payload: Mapping[str, Any], *path: str) -> int:
+    """A token count at a path of a usage object; 0 where it is absent or no whole number."""
+    value: Any = payload
+    for key in path:
+        value = value.get(key) if isinstance(value, Mapping) else None
+    return value if isinstance(value, int) and not isinstance(value, bool) and value >= 0 else 0

@@ -1,0 +1,57 @@
+"""The files of a run directory, written so that a reader never sees half of one."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import tempfile
+from pathlib import Path
+
+import msgspec
+
+from adjudge.domain import RunResult, StoreError
+from adjudge.report.junit import junit_xml
+from adjudge.report.markdown import summary_markdown
+
+
+def write_files(result: RunResult, run: Path) -> None:
+    """Write `result.json`, `summary.md` and `junit.xml`. The same result gives the same bytes.
+
+    Raises:
+        StoreError: the run directory cannot be written.
+    """
+    contents = {
+        "result.json": result_json(result),
+        "summary.md": summary_markdown(result).encode(),
+        "junit.xml": junit_xml(result),
+    }
+    for name, data in contents.items():
+        _replace(run / name, data)
+
+
+def result_json(result: RunResult) -> bytes:
+    """The result as JSON, indented, keys in the order of the schema."""
+    return msgspec.json.format(msgspec.json.encode(result), indent=1) + b"\n"
+
+
+def append_step_summary(result: RunResult, environ: dict[str, str]) -> None:
+    """Append the summary to the file that GitHub names in `GITHUB_STEP_SUMMARY`, when it does."""
+    target = environ.get("GITHUB_STEP_SUMMARY")
+    if target:
+        with contextlib.suppress(OSError), Path(target).open("a", encoding="utf-8") as file:
+            file.write(summary_markdown(result))
+
+
+def _replace(path: Path, data: bytes) -> None:
+    try:
+        handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
+        try:
+            with os.fdopen(handle, "wb") as file:
+                file.write(data)
+            Path(temporary).chmod(0o644)
+            Path(temporary).replace(path)
+        except BaseException:
+            Path(temporary).unlink(missing_ok=True)
+            raise
+    except OSError as error:
+        raise StoreError(f"{path} cannot be written: {error.strerror}") from None

@@ -1,0 +1,95 @@
+"""`summary.md`: the result for a pull request or a GitHub step summary."""
+
+from __future__ import annotations
+
+import re
+
+from adjudge.domain import Decision, RunResult, Score, Status
+from adjudge.report import words
+
+_SPECIAL = re.compile(r"([\\`*_{}\[\]<>()#+!|~&@$-])")
+_ICONS = {"pass": "✅", "fail": "❌", "inconclusive": "❔", "broken": "⚠️"}
+MAX_ROWS = 50
+
+
+def summary_markdown(result: RunResult) -> str:
+    """The whole summary. What agents and judges wrote is escaped, so that it shows and does nothing."""
+    decision = result.decision
+    lines = [f"## {_ICONS[decision]} adjudge: {escape(result.suite)}: {decision}", ""]
+    if result.description:
+        lines += [escape(words.one_line(result.description)), ""]
+    lines += [words.totals(result) + (f"; {escape(result.selection)}" if result.selection else ""), ""]
+    reasons = result.gate.reasons
+    if reasons:
+        lines += [f"- {escape(words.one_line(reason))}" for reason in reasons] + [""]
+    lines += _judges(result)
+    if result.left_out:
+        lines += [f"Left out: {escape(gone.judge)} ({escape(gone.why)})" for gone in result.left_out] + [""]
+    lines += _disagreements(result)
+    lines += _cases("Unscored", [s for s in result.scores if s.status is Status.UNSCORED])
+    lines += _cases("Failed", [s for s in result.scores if s.value is False])
+    if result.usage.calls:
+        usage = result.usage
+        lines += [
+            f"{usage.calls} model calls, {usage.input} input and {usage.output} output tokens, {words.usd(usage)}",
+            "",
+        ]
+    return "\n".join(lines).rstrip() + "\n"
+
+
+def escape(text: str) -> str:
+    """Text that Markdown and HTML show as it is."""
+    return _SPECIAL.sub(lambda match: _HTML.get(match.group(1), "\\" + match.group(1)), words.printable(text))
+
+
+_HTML = {"<": "&lt;", ">": "&gt;", "&": "&amp;", "@": "&#64;", "|": "&#124;"}
+
+
+def _judges(result: RunResult) -> list[str]:
+    gates = {(c.judge, c.decision) for c in result.gate.checks}
+    rows = [
+        "| judge | kind | result (95% interval) | n | unscored | skipped | beside people | cost | gate |",
+        "|" + "---|" * 9,
+    ]
+    for summary in result.judges:
+        decisions = [d for d in (Decision.FAIL, Decision.BROKEN, Decision.INCONCLUSIVE) if (summary.judge, d) in gates]
+        cells = [
+            escape(words.judge_name(summary)),
+            summary.kind + (f" ({escape(summary.model)})" if summary.model else ""),
+            words.metric(summary),
+            str(summary.n),
+            words.unscored(summary),
+            str(summary.skipped),
+            words.people(summary.people),
+            words.usd(summary.usage),
+            decisions[0].value if decisions else "pass",
+        ]
+        rows.append("| " + " | ".join(cells) + " |")
+    return [*rows, ""]
+
+
+def _disagreements(result: RunResult) -> list[str]:
+    rows = []
+    for summary in result.judges:
+        if summary.people is None:
+            continue
+        for word, cases in (
+            ("false pass", summary.people.false_pass_cases),
+            ("false fail", summary.people.false_fail_cases),
+        ):
+            if cases:
+                shown = ", ".join(escape(case) for case in cases[:10]) + (", ..." if len(cases) > 10 else "")
+                rows.append(f"- {escape(words.judge_name(summary))}: {word}: {shown}")
+    return ["### Where judges and people differ", "", *rows, ""] if rows else []
+
+
+def _cases(title: str, scores: list[Score]) -> list[str]:
+    if not scores:
+        return []
+    rows = [f"<details><summary>{title}: {len(scores)}</summary>", "", "| case | judge | why |", "|---|---|---|"]
+    for score in scores[:MAX_ROWS]:
+        why = str(score.error) if score.error else score.rationale
+        rows.append(f"| {escape(score.case)} | {escape(score.judge)} | {escape(words.one_line(why))} |")
+    if len(scores) > MAX_ROWS:
+        rows.append(f"| ... | | {len(scores) - MAX_ROWS} more in result.json |")
+    return [*rows, "", "</details>", ""]

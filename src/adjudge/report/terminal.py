@@ -1,0 +1,70 @@
+"""The result table on a terminal."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from adjudge.domain import Decision, HumanAgreement, RunResult
+from adjudge.report import words
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+_STYLES = {"pass": "green", "fail": "red", "inconclusive": "yellow", "broken": "magenta"}
+
+
+def print_result(result: RunResult, console: Console, *, verbose: bool = False) -> None:
+    """Print the table of judges, where they differ from people, and the decision with its reasons."""
+    from rich.table import Table
+    from rich.text import Text
+
+    labelled = any(summary.people for summary in result.judges)
+    table = Table(title=None, box=None, pad_edge=False, header_style="bold")
+    columns = ["judge", "kind", "result (95% interval)", "n", "unscored"]
+    columns += ["people agree", "false pass", "false fail"] if labelled else []
+    columns += ["cost"] if result.usage.calls else []
+    for column in [*columns, "gate"]:
+        table.add_column(column, justify="right" if column == "n" else "left", overflow="fold")
+    for summary in result.judges:
+        checks = [check.decision for check in result.gate.checks if check.judge == summary.judge]
+        decision = next(
+            (d for d in (Decision.FAIL, Decision.BROKEN, Decision.INCONCLUSIVE) if d in checks), Decision.PASS
+        )
+        cells = [
+            words.judge_name(summary),
+            summary.kind,
+            words.metric(summary),
+            str(summary.n),
+            words.unscored(summary),
+        ]
+        cells += _beside_people(summary.people) if labelled else []
+        cells += [words.usd(summary.usage)] if result.usage.calls else []
+        style = _STYLES[decision.value]
+        table.add_row(*[Text(words.printable(cell)) for cell in cells], Text(decision.value, style=style))
+    console.print(table)
+    for gone in result.left_out:
+        console.print(Text(f"left out: {words.printable(gone.judge)} ({gone.why})", style="yellow"))
+    if verbose:
+        _print_scores(result, console)
+    console.print()
+    decision_text = Text(result.decision.upper(), style=f"bold {_STYLES[result.decision]}")
+    console.print(decision_text, Text(f"{words.printable(result.suite)}: {words.totals(result)}"))
+    for reason in result.gate.reasons:
+        console.print(Text(f"  {words.one_line(reason)}"))
+
+
+def _beside_people(people: HumanAgreement | None) -> list[str]:
+    if people is None:
+        return ["uncalibrated", "", ""]
+    return [f"{people.agree}/{people.n}", str(people.false_pass or "-"), str(people.false_fail or "-")]
+
+
+def _print_scores(result: RunResult, console: Console) -> None:
+    from rich.text import Text
+
+    console.print()
+    for score in result.scores:
+        shown = words.value(score.value) if score.error is None else f"unscored ({score.error.kind})"
+        why = score.error.message if score.error else score.rationale
+        line = f"{score.case}  {score.judge}: {shown or score.status.value}  {words.one_line(why, 160)}"
+        console.print(Text(words.printable(line)))

@@ -1,0 +1,92 @@
+"""Numbers and names as every report writes them."""
+
+from __future__ import annotations
+
+import re
+
+from adjudge.domain import HumanAgreement, JudgeSummary, RunResult, Threshold, Usage, Value
+
+_CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u200b-\u200f\u202a-\u202e\u2060-\u2069\ufeff]")
+
+
+def judge_name(summary: JudgeSummary) -> str:
+    return summary.judge if summary.judge == summary.criterion else f"{summary.judge}.{summary.criterion}"
+
+
+def metric(summary: JudgeSummary) -> str:
+    """The metric and its interval: `pass rate 0.81 [0.57, 0.93]`."""
+    if summary.metric is None or summary.value is None:
+        return "none" if not summary.n else "mixed booleans and numbers"
+    name = {"pass_rate": "pass rate", "mean": "mean"}[summary.metric]
+    text = f"{name} {summary.value:.2f}"
+    if summary.interval:
+        text += f" [{summary.interval.low:.2f}, {summary.interval.high:.2f}]"
+    return text
+
+
+def unscored(summary: JudgeSummary) -> str:
+    """`2 (timeout 1, crashed 1)`, or `0`."""
+    if not summary.unscored:
+        return "0"
+    kinds = ", ".join(f"{kind} {count}" for kind, count in summary.unscored_kinds.items())
+    return f"{summary.unscored} ({kinds})"
+
+
+def people(agreement: HumanAgreement | None) -> str:
+    """`12/14 agree, 2 false passes, 0 false fails`; `uncalibrated` when no case is labelled."""
+    if agreement is None:
+        return "uncalibrated"
+    text = f"{agreement.agree}/{agreement.n} agree"
+    text += f", {_count(agreement.false_pass, 'false pass', 'false passes')}"
+    text += f", {_count(agreement.false_fail, 'false fail', 'false fails')}"
+    return text + (f" (pass from {agreement.cut:g})" if agreement.cut is not None else "")
+
+
+def usd(usage: Usage | None) -> str:
+    """`$0.0123`, `unknown` when no call has a price, `$0.01 + unknown` when some have none."""
+    if usage is None or usage.calls == 0:
+        return "-"
+    if usage.cost_usd is None:
+        return "unknown"
+    return f"${usage.cost_usd:.4f}" + (f" + {usage.unpriced_calls} unpriced" if usage.unpriced_calls else "")
+
+
+def value(raw: Value | None) -> str:
+    if raw is None:
+        return ""
+    if isinstance(raw, bool):
+        return "pass" if raw else "fail"
+    return f"{raw:.4g}" if isinstance(raw, float) else str(raw)
+
+
+def threshold(bounds: Threshold | None) -> str:
+    """`min_pass_rate 0.8, max_error_rate 0`, or nothing."""
+    if bounds is None:
+        return ""
+    keys = ("min_mean", "min_pass_rate", "min_win_rate", "max_error_rate")
+    return ", ".join(f"{key} {getattr(bounds, key):g}" for key in keys if getattr(bounds, key) is not None)
+
+
+def totals(result: RunResult) -> str:
+    """`14 cases, 5 judges, 70 scores, 0 unscored`."""
+    unscored_count = sum(summary.unscored for summary in result.judges)
+    scored = sum(summary.n for summary in result.judges)
+    return (
+        f"{_count(len(result.cases), 'case', 'cases')}, {_count(len(result.judges), 'judge', 'judges')}, "
+        f"{scored} scored, {unscored_count} unscored"
+    )
+
+
+def printable(text: str) -> str:
+    """Text without what could steer a terminal or reorder what a reader sees; newlines and tabs stay."""
+    return _CONTROL.sub("\N{REPLACEMENT CHARACTER}", text)
+
+
+def one_line(text: str, limit: int = 300) -> str:
+    """Printable text on one line, cut with a mark."""
+    line = " ".join(printable(text).split())
+    return line if len(line) <= limit else line[: limit - 3] + "..."
+
+
+def _count(number: int, one: str, many: str) -> str:
+    return f"{number} {one if number == 1 else many}"

@@ -1,0 +1,108 @@
+"""From summaries to a decision."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+
+from adjudge.domain import Decision, GateCheck, GateResult, JudgeSummary, LeftOut, Threshold
+
+_Check = Callable[[Decision, str], GateCheck]
+_RANK = [Decision.FAIL, Decision.BROKEN, Decision.INCONCLUSIVE, Decision.PASS]
+
+
+def decide(
+    summaries: Sequence[JudgeSummary], thresholds: Mapping[str, Threshold], left_out: Sequence[LeftOut] = ()
+) -> GateResult:
+    """Check every judge against its threshold.
+
+    A judge with unscored cases breaks the run unless its own `max_error_rate` admits them, threshold or not: nobody
+    said that the missing verdicts may be missing. A threshold that nothing could be measured for is broken when
+    verdicts failed, inconclusive when there was nothing to judge or the judge was left out. The run's decision is the
+    first of fail, broken, inconclusive, pass that any comparison came to.
+    """
+    checks: list[GateCheck] = []
+    for summary in summaries:
+        threshold = thresholds.get(summary.judge, Threshold())
+        checks.append(_errors(summary, threshold))
+        checks += _metrics(summary, threshold)
+    checks += [
+        GateCheck(
+            gone.judge,
+            "threshold",
+            Decision.INCONCLUSIVE,
+            f"{gone.judge}: has a threshold but was left out ({gone.why})",
+        )
+        for gone in left_out
+        if gone.judge in thresholds
+    ]
+    if not summaries:
+        checks.append(GateCheck("", "judges", Decision.INCONCLUSIVE, "no judge ran, so nothing was measured"))
+    decisions = {check.decision for check in checks}
+    return GateResult(next(d for d in _RANK if d in decisions or d is Decision.PASS), tuple(checks))
+
+
+def _errors(summary: JudgeSummary, threshold: Threshold) -> GateCheck:
+    asked = summary.n + summary.unscored
+    rate = summary.unscored / asked if asked else 0.0
+    bound = threshold.max_error_rate
+    kinds = ", ".join(f"{kind} {count}" for kind, count in summary.unscored_kinds.items())
+    text = f"{_name(summary)}: {summary.unscored} of {asked} unscored" + (f" ({kinds})" if kinds else "")
+    if bound is not None:
+        decision = Decision.PASS if rate <= bound else Decision.BROKEN
+        text += f", max_error_rate is {bound:g}"
+    elif summary.unscored:
+        decision = Decision.BROKEN
+        text += ", and no max_error_rate admits that"
+    else:
+        decision = Decision.PASS
+    return GateCheck(summary.judge, "error_rate", decision, text, rate, 0.0 if bound is None else bound)
+
+
+def _metrics(summary: JudgeSummary, threshold: Threshold) -> list[GateCheck]:
+    wanted = {"mean": threshold.min_mean, "pass_rate": threshold.min_pass_rate, "win_rate": threshold.min_win_rate}
+    return [_metric(summary, threshold, name, bound) for name, bound in wanted.items() if bound is not None]
+
+
+def _metric(summary: JudgeSummary, threshold: Threshold, metric: str, bound: float) -> GateCheck:
+    def check(decision: Decision, reason: str) -> GateCheck:
+        return GateCheck(summary.judge, metric, decision, f"{_name(summary)}: {reason}", summary.value, bound)
+
+    if summary.metric != metric:
+        if summary.n:
+            kind = {"mean": "numbers", "pass_rate": "booleans"}.get(
+                summary.metric or "", "a mix of booleans and numbers"
+            )
+            return check(Decision.BROKEN, f"min_{metric} is set, but the judge returned {kind}")
+        if summary.unscored:
+            return check(Decision.BROKEN, f"no {metric}: all {summary.unscored} verdicts are unscored")
+        return check(Decision.INCONCLUSIVE, f"no {metric}: no case was judged ({_why_none(summary)})")
+    value = summary.value
+    assert value is not None
+    if threshold.decide_by == "interval":
+        return _by_interval(summary, metric, bound, check)
+    passes = value >= bound or abs(value - bound) < 1e-12
+    return check(
+        Decision.PASS if passes else Decision.FAIL,
+        f"{metric} {value:.4g}, {'at least' if passes else 'below'} {bound:g}",
+    )
+
+
+def _by_interval(summary: JudgeSummary, metric: str, bound: float, check: _Check) -> GateCheck:
+    interval = summary.interval
+    if interval is None:
+        return check(Decision.INCONCLUSIVE, f"{metric} {summary.value:.4g} of {summary.n} case has no interval")
+    text = f"{metric} {summary.value:.4g}, {interval.level:.0%} interval {interval.low:.4g} to {interval.high:.4g}"
+    if interval.low >= bound:
+        return check(Decision.PASS, f"{text}, all of it at least {bound:g}")
+    if interval.high < bound:
+        return check(Decision.FAIL, f"{text}, all of it below {bound:g}")
+    return check(Decision.INCONCLUSIVE, f"{text}, on both sides of {bound:g}")
+
+
+def _why_none(summary: JudgeSummary) -> str:
+    return f"skipped by its condition {summary.skipped}, abstained {summary.abstained}"
+
+
+def _name(summary: JudgeSummary) -> str:
+    same = summary.judge == summary.criterion
+    return summary.judge if same else f"{summary.judge}.{summary.criterion}"

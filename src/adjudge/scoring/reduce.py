@@ -1,0 +1,119 @@
+"""From samples to one score."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from statistics import median_low
+
+from adjudge.domain import (
+    Binary,
+    Criterion,
+    ErrorKind,
+    Failure,
+    Judge,
+    Levels,
+    OffScaleError,
+    Reduce,
+    SampleRecord,
+    Score,
+    Status,
+    Usage,
+    Value,
+    Verdict,
+)
+
+
+def reduce_samples(judge: Judge, criterion: Criterion, verdicts: Sequence[Verdict]) -> Score:
+    """Reduce the samples of one (case, judge, criterion).
+
+    Booleans by strict majority of the usable votes (a tie is false), numbers and levels by the lower median, unless
+    the judge says otherwise. Unscored and abstained samples do not vote; when fewer than half of the samples asked
+    are usable the score is unscored. `verdicts` holds at least one, all of the same case, in sample order.
+    """
+    first = verdicts[0]
+    usage = _total_usage(verdicts)
+    records = (
+        tuple(SampleRecord(v.status, v.value, v.error, v.rationale) for v in verdicts) if judge.samples > 1 else ()
+    )
+
+    def score(
+        status: Status,
+        value: Value | None = None,
+        error: Failure | None = None,
+        said: Verdict | None = None,
+        agreement: float | None = None,
+    ) -> Score:
+        return Score(
+            case=first.case,
+            judge=judge.name,
+            criterion=criterion.name,
+            status=status,
+            value=value,
+            normalised=None if value is None else normalise(criterion, value),
+            error=error,
+            rationale=said.rationale if said else "",
+            printed=said.printed if said else "",
+            agreement=agreement,
+            samples=records,
+            usage=usage,
+        )
+
+    if judge.samples == 1 or first.status is Status.SKIPPED:
+        return score(first.status, first.value, first.error, first)
+    usable = [v for v in verdicts if v.status is Status.SCORED]
+    if not usable or len(usable) * 2 < judge.samples:
+        return score(*_without_value(verdicts, len(usable), judge.samples))
+    values = [v.value for v in usable if v.value is not None]
+    reduced = _reduce(judge.reduce, criterion, values)
+    said = next((v for v in usable if v.value == reduced), usable[0])
+    return score(Status.SCORED, reduced, None, said, sum(v == reduced for v in values) / len(values))
+
+
+def normalise(criterion: Criterion, value: Value) -> float | None:
+    """The value in [0, 1] after `negate`, or `None` where the scale does not say how."""
+    scale = criterion.scale
+    if scale is None:
+        if not isinstance(value, bool):
+            return None
+        scale = Binary()
+    try:
+        share = scale.normalise(value)
+    except OffScaleError:
+        return None
+    return 1 - share if criterion.negate else share
+
+
+def _without_value(verdicts: Sequence[Verdict], usable: int, asked: int) -> tuple[Status, None, Failure | None]:
+    errors = [v.error for v in verdicts if v.error]
+    abstained = sum(v.status is Status.ABSTAINED for v in verdicts)
+    if abstained >= len(errors) and abstained + usable >= asked / 2:
+        return Status.ABSTAINED, None, None
+    if usable:
+        kinds = ", ".join(f"{kind} {count}" for kind, count in sorted(Counter(e.kind for e in errors).items()))
+        return Status.UNSCORED, None, Failure(ErrorKind.TOO_FEW_VOTES, f"{usable} of {asked} samples usable ({kinds})")
+    counted = Counter(e.kind for e in errors)
+    commonest = max(errors, key=lambda e: counted[e.kind])
+    return Status.UNSCORED, None, commonest
+
+
+def _reduce(rule: Reduce, criterion: Criterion, values: Sequence[Value]) -> Value:
+    booleans = all(isinstance(v, bool) for v in values)
+    if rule is Reduce.MAJORITY or (rule is Reduce.AUTO and booleans):
+        if booleans:
+            return sum(map(bool, values)) * 2 > len(values)
+        return Counter(values).most_common(1)[0][0]
+    if isinstance(criterion.scale, Levels):
+        labels = criterion.scale.labels
+        return labels[median_low([labels.index(str(v)) for v in values])]
+    return median_low([v for v in values if not isinstance(v, str)])
+
+
+def _total_usage(verdicts: Sequence[Verdict]) -> Usage | None:
+    usages = [v.usage for v in verdicts if v.usage]
+    if not usages:
+        return None
+    total = usages[0]
+    for usage in usages[1:]:
+        total = total + usage
+    return total
