@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Iterable
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from adjudge.domain import ConfigError, Problem, StoreError, Suite
+
+if TYPE_CHECKING:
+    from rich.console import Console
 
 PATH = click.argument("path", type=click.Path(path_type=Path), default=".")
 RUN = click.argument("run", type=click.Path(path_type=Path))
@@ -100,6 +104,16 @@ def show_problems(problems: Iterable[Problem]) -> None:
 
     for problem in problems:
         click.secho(" ".join(printable(str(problem)).split("\n")), err=True, fg="yellow" if problem.warning else "red")
+
+
+def result_console() -> Console:
+    """Where tables go: as wide as the terminal, and wide enough for a line a judge where there is none."""
+    from rich.console import Console
+
+    console = Console(highlight=False)
+    if not console.is_terminal and "COLUMNS" not in os.environ:
+        console.width = 140
+    return console
 
 
 def store_error(error: StoreError) -> click.ClickException:

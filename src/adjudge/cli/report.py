@@ -6,7 +6,7 @@ from pathlib import Path
 
 import click
 
-from adjudge.cli.common import RUN, store_error
+from adjudge.cli.common import RUN, result_console, store_error
 from adjudge.domain import StoreError
 
 
@@ -27,7 +27,5 @@ def command(run: Path, as_json: bool, verbose: bool) -> int:
     if as_json:
         click.echo(result_json(result).decode(), nl=False)
         return 0
-    from rich.console import Console
-
-    print_result(result, Console(highlight=False), verbose=verbose)
+    print_result(result, result_console(), verbose=verbose)
     return 0

@@ -13,6 +13,7 @@ from adjudge.cli.common import (
     Refused,
     build_options,
     load_suite,
+    result_console,
     run_options,
     show_problems,
     source_options,
@@ -80,8 +81,6 @@ def command(
         click.echo(result_json(result).decode(), nl=False)
         return result.exit_code
     if not quiet:
-        from rich.console import Console
-
-        print_result(result, Console(highlight=False), verbose=verbose)
+        print_result(result, result_console(), verbose=verbose)
         click.echo(f"\nrun directory: {ended.run}  (result.json, summary.md, junit.xml, journal.db)")
     return result.exit_code

@@ -6,7 +6,7 @@ import asyncio
 import hashlib
 import time
 from collections.abc import Callable
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import msgspec
 
@@ -15,7 +15,7 @@ from adjudge.engine.options import RunOptions
 from adjudge.engine.plan import RunPlan
 from adjudge.engine.store import Statement, Store, put_call
 from adjudge.judges import llm_verdict
-from adjudge.models import CallError, Endpoint, ModelRequest, Reply
+from adjudge.models import CallError, Endpoint, ModelRequest, Reply, known
 
 if TYPE_CHECKING:
     from adjudge.models.client import ModelClient
@@ -24,6 +24,14 @@ if TYPE_CHECKING:
 def call_key(endpoint: Endpoint, body: bytes, sample: int) -> str:
     """Key of everything that can change a model's answer, and of which repeat of the question it is."""
     return hashlib.sha256(b"\0".join([b"call-1", endpoint.url.encode(), str(sample).encode(), body])).hexdigest()
+
+
+class _Question(NamedTuple):
+    key: str
+    endpoint: Endpoint
+    request: ModelRequest
+    body: bytes
+    timeout_s: float
 
 
 class Asker:
@@ -47,7 +55,7 @@ class Asker:
         self._note = note
         self._stopped = stopped
         self._spent_before = store.spent_usd()
-        self._asking: dict[str, asyncio.Future[tuple[Reply, list[Statement]]]] = {}
+        self._asking: dict[str, asyncio.Future[tuple[Reply, Statement]]] = {}
         self._answered: set[str] = set()
         self._noted: set[tuple[str, ErrorKind]] = set()
         self._client: ModelClient | None = None
@@ -61,9 +69,11 @@ class Asker:
     ) -> tuple[Verdict, str, bool, list[Statement]]:
         """(verdict, key, whether the provider was asked now, what must be written with it)."""
         endpoint = self._plan.endpoints[judge.name]
-        key = call_key(endpoint, msgspec.json.encode(endpoint.wire.body(request, endpoint.model)), sample)
+        body = msgspec.json.encode(endpoint.wire.body(request, endpoint.model))
+        key = call_key(endpoint, body, sample)
+        question = _Question(key, endpoint, request, body, judge.timeout_s)
         try:
-            reply, asked, statements = await self._reply(key, endpoint, request, judge)
+            reply, asked, statements = await self._reply(question)
         except CallError as error:
             self._say_once(judge, error)
             criterion = judge.criteria[0].name
@@ -73,34 +83,38 @@ class Asker:
             self._cache.write_later([put_call(key, endpoint.model, reply, seconds=0.0, origin="cache")])
         return verdict, key, asked, statements
 
-    async def _reply(
-        self, key: str, endpoint: Endpoint, request: ModelRequest, judge: LLMJudge
-    ) -> tuple[Reply, bool, list[Statement]]:
+    def written(self, key: str) -> None:
+        """What `verdict` gave to write for a key is in the journal, where the next question finds it."""
+        if self._asking.pop(key, None) is not None:
+            self._answered.add(key)
+
+    async def _reply(self, question: _Question) -> tuple[Reply, bool, list[Statement]]:
+        """(reply, whether the provider was asked now, what must be written to keep it)."""
+        key = question.key
         if key in self._asking:
-            reply, statements = await asyncio.shield(self._asking[key])
-            return reply, False, statements
-        kept = self._kept(key, endpoint)
+            reply, statement = await asyncio.shield(self._asking[key])
+            return reply, False, [statement]
+        kept = self._kept(question)
         if kept is not None:
             return kept[0], False, kept[1]
-        future: asyncio.Future[tuple[Reply, list[Statement]]] = asyncio.get_running_loop().create_future()
+        future: asyncio.Future[tuple[Reply, Statement]] = asyncio.get_running_loop().create_future()
         self._asking[key] = future
         try:
-            reply, statements = await self._ask(key, endpoint, request, judge)
+            reply, statement = await self._ask(question)
         except BaseException as error:
+            del self._asking[key]
             if not isinstance(error, CallError):
                 future.cancel()
             else:
                 future.set_exception(error)
                 future.exception()  # nobody else may be waiting for it
             raise
-        else:
-            future.set_result((reply, statements))
-            return reply, True, statements
-        finally:
-            del self._asking[key]
+        future.set_result((reply, statement))
+        return reply, True, [statement]
 
-    def _kept(self, key: str, endpoint: Endpoint) -> tuple[Reply, list[Statement]] | None:
+    def _kept(self, question: _Question) -> tuple[Reply, list[Statement]] | None:
         """A reply that need not be asked for, and what must be written to keep it in this run's journal."""
+        key = question.key
         if self._options.fresh and key not in self._answered:
             return None
         reply = self._store.reply(key)
@@ -109,21 +123,19 @@ class Asker:
         reply = self._cache.reply(key) if self._cache is not None else None
         if reply is None:
             return None
-        return reply, [put_call(key, endpoint.model, reply, seconds=0.0, origin="cache")]
+        return reply, [put_call(key, question.endpoint.model, reply, seconds=0.0, origin="cache")]
 
-    async def _ask(
-        self, key: str, endpoint: Endpoint, request: ModelRequest, judge: LLMJudge
-    ) -> tuple[Reply, list[Statement]]:
+    async def _ask(self, question: _Question) -> tuple[Reply, Statement]:
         self._admit()
         if self._options.offline:
             raise CallError(ErrorKind.OFFLINE, "no recorded answer")
         started = time.monotonic()
-        reply = await self._the_client().ask(endpoint, request, timeout_s=judge.timeout_s, admit=self._admit)
+        reply = await self._the_client().ask(
+            question.endpoint, question.request, question.body, timeout_s=question.timeout_s, admit=self._admit
+        )
         self.spent += reply.usage.cost_usd or 0.0
-        statement = put_call(key, endpoint.model, reply, seconds=time.monotonic() - started, origin="asked")
-        await self._store.write([statement])
-        self._answered.add(key)
-        return reply, []
+        seconds = time.monotonic() - started
+        return reply, put_call(question.key, question.endpoint.model, reply, seconds=seconds, origin="asked")
 
     def _admit(self) -> None:
         """Keep a call from being made once the run stops or the budget is spent."""
@@ -138,6 +150,8 @@ class Asker:
         if self._client is None:
             from adjudge.models.client import ModelClient  # httpx costs 100 ms, and a warm run needs none
 
+            for endpoint in self._plan.endpoints.values():
+                known(endpoint.model, endpoint.wire.name)  # reads the price list now, not between two answers
             limit = self._options.max_concurrency
             self._client = ModelClient(
                 overall=limit, per_model=limit, retry=self._options.retry, seed=self._options.seed, on_wait=self._note

@@ -26,6 +26,8 @@ LOAD_TIMEOUT_S = 60.0
 _START_TIMEOUT_S = 60.0
 
 _SECRET = re.compile(r"(KEY|TOKEN|SECRET|PASSWORD|PASSWD|CREDENTIAL|AUTH|COOKIE)", re.IGNORECASE)
+# There is a worker for each core; a numeric library that starts a thread for each core too only gets in its way.
+_ONE_THREAD = dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"), "1")
 _NOT_SECRET = frozenset({"SSH_AUTH_SOCK", "XAUTHORITY"})
 
 
@@ -42,7 +44,8 @@ def worker_environment(environ: Mapping[str, str]) -> dict[str, str]:
     `ADJUDGE_JUDGE_ENV` lists, with commas, the names that they may see all the same.
     """
     allowed = {name.strip() for name in environ.get("ADJUDGE_JUDGE_ENV", "").split(",")} | _NOT_SECRET
-    return {name: value for name, value in environ.items() if name in allowed or not _SECRET.search(name)}
+    kept = {name: value for name, value in environ.items() if name in allowed or not _SECRET.search(name)}
+    return {**_ONE_THREAD, **kept}
 
 
 class WorkerPool:

@@ -145,6 +145,7 @@ class _Run:
         if verdict.error is not None and verdict.error.kind is Kind.INTERRUPTED:
             return
         await self._keep([(verdict, key, fresh)], extra)
+        asker.written(key)
 
     async def _keep(self, made: list[tuple[Verdict, str, bool]], extra: list[Statement] | None = None) -> None:
         """Write verdicts, wait until they are durable, and only then tell of them."""

@@ -74,4 +74,5 @@ def _usage(raw: Any) -> Usage:
         output=count(usage, "output_tokens"),
         cache_read=count(usage, "cache_read_input_tokens"),
         cache_write=count(usage, "cache_creation_input_tokens"),
+        reasoning=count(usage, "output_tokens_details", "thinking_tokens"),
     )

@@ -12,6 +12,7 @@ import msgspec
 
 from adjudge._version import __version__
 from adjudge.domain import ErrorKind
+from adjudge.models.connections import Connections
 from adjudge.models.prices import priced
 from adjudge.models.retry import RetryPolicy
 from adjudge.models.wire import CallError, Endpoint, ModelRequest, Reply, status_error
@@ -38,18 +39,24 @@ class ModelClient:
         self._per_model = per_model
         self._models: dict[tuple[str, str], asyncio.Semaphore] = {}
         self._dead: dict[tuple[str, str], CallError] = {}
-        limits = httpx.Limits(max_connections=overall, max_keepalive_connections=overall, keepalive_expiry=30)
         agent = {"user-agent": f"adjudge/{__version__}", "content-type": "application/json"}
-        # trust_env reads proxies and CA bundles; .netrc is not consulted for requests that carry their own header.
-        self._http = httpx.AsyncClient(limits=limits, headers=agent, timeout=None, follow_redirects=False)
+        self._connections = Connections(agent)
 
     async def close(self) -> None:
-        await self._http.aclose()
+        await self._connections.close()
 
     async def ask(
-        self, endpoint: Endpoint, request: ModelRequest, *, timeout_s: float, admit: Callable[[], None] | None = None
+        self,
+        endpoint: Endpoint,
+        request: ModelRequest,
+        body: bytes,
+        *,
+        timeout_s: float,
+        admit: Callable[[], None] | None = None,
     ) -> Reply:
         """Ask once, repeating what failed in passing. `timeout_s` bounds the time from the first attempt on.
+
+        `body` is the request as the endpoint's wire spells it, in JSON.
 
         `admit` is called when a place is free, before each attempt; it may raise CallError to keep it from being made.
 
@@ -60,7 +67,6 @@ class ModelClient:
         if key in self._dead:
             raise self._dead[key]
         slot = self._models.setdefault(key, asyncio.Semaphore(self._per_model))
-        body = msgspec.json.encode(endpoint.wire.body(request, endpoint.model))
         loop = asyncio.get_running_loop()
         deadline: float | None = None
         for attempt in range(self.retry.attempts):
@@ -92,7 +98,7 @@ class ModelClient:
         limit = min(limit, self.retry.attempt_timeout_s)
         try:
             async with asyncio.timeout(limit):
-                response = await self._http.post(endpoint.url, content=body, headers=endpoint.headers)
+                response = await self._connections.post(endpoint.url, body, endpoint.headers)
         except TimeoutError:
             raise CallError(ErrorKind.TIMEOUT, f"no answer within {limit:.0f} s", retryable=True) from None
         except httpx.InvalidURL as error:

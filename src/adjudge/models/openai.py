@@ -78,13 +78,15 @@ def _message(payload: Any) -> tuple[dict[str, Any], Any]:
 def _usage(raw: Any) -> Usage:
     usage = raw if isinstance(raw, dict) else {}
     cached = count(usage, "prompt_tokens_details", "cached_tokens")
+    written = count(usage, "prompt_tokens_details", "cache_write_tokens")
     billed = usage.get("cost")
     cost = float(billed) if isinstance(billed, int | float) and not isinstance(billed, bool) and billed > 0 else None
     return Usage(
         calls=1,
-        input=max(0, count(usage, "prompt_tokens") - cached),
+        input=max(0, count(usage, "prompt_tokens") - cached - written),
         output=count(usage, "completion_tokens"),
         cache_read=cached,
+        cache_write=written,
         reasoning=count(usage, "completion_tokens_details", "reasoning_tokens"),
         cost_usd=cost,
         price_source="" if cost is None else "billed",

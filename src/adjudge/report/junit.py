@@ -29,8 +29,8 @@ def junit_xml(result: RunResult) -> bytes:
         suite = junitparser.TestSuite(_xml(words.judge_name(summary)))
         for name, text in _properties(summary).items():
             suite.add_property(name, _xml(text))
-        for score in scores.get((summary.judge, summary.criterion), ()):
-            suite.add_testcase(_case(score, summary))
+        column = scores.get((summary.judge, summary.criterion), ())
+        suite.add_testcases([_case(score, summary) for score in column])
         document.add_testsuite(suite)
     gate = junitparser.TestSuite("gate")
     for check in result.gate.checks:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from adjudge.domain import Decision, RunResult, Score, Status
+from adjudge.domain import RunResult, Score, Status
 from adjudge.report import words
 
 _SPECIAL = re.compile(r"([\\`*_{}\[\]<>()#+!|~&@$-])")
@@ -46,13 +46,11 @@ _HTML = {"<": "&lt;", ">": "&gt;", "&": "&amp;", "@": "&#64;", "|": "&#124;"}
 
 
 def _judges(result: RunResult) -> list[str]:
-    gates = {(c.judge, c.decision) for c in result.gate.checks}
     rows = [
         "| judge | kind | result (95% interval) | n | unscored | skipped | beside people | cost | gate |",
         "|" + "---|" * 9,
     ]
     for summary in result.judges:
-        decisions = [d for d in (Decision.FAIL, Decision.BROKEN, Decision.INCONCLUSIVE) if (summary.judge, d) in gates]
         cells = [
             escape(words.judge_name(summary)),
             summary.kind + (f" ({escape(summary.model)})" if summary.model else ""),
@@ -62,7 +60,7 @@ def _judges(result: RunResult) -> list[str]:
             str(summary.skipped),
             words.people(summary.people),
             words.usd(summary.usage),
-            decisions[0].value if decisions else "pass",
+            words.worst(result, summary.judge),
         ]
         rows.append("| " + " | ".join(cells) + " |")
     return [*rows, ""]

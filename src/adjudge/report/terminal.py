@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from adjudge.domain import Decision, HumanAgreement, RunResult
+from adjudge.domain import HumanAgreement, RunResult
 from adjudge.report import words
+from adjudge.report.words import worst
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -19,28 +20,26 @@ def print_result(result: RunResult, console: Console, *, verbose: bool = False) 
     from rich.text import Text
 
     labelled = any(summary.people for summary in result.judges)
-    table = Table(title=None, box=None, pad_edge=False, header_style="bold")
-    columns = ["judge", "kind", "result (95% interval)", "n", "unscored"]
-    columns += ["people agree", "false pass", "false fail"] if labelled else []
-    columns += ["cost"] if result.usage.calls else []
-    for column in [*columns, "gate"]:
-        table.add_column(column, justify="right" if column == "n" else "left", overflow="fold")
+    table = Table(box=None, pad_edge=False, header_style="bold")
+    table.add_column("judge", overflow="fold")
+    if console.width >= 100:
+        table.add_column("kind", no_wrap=True)
+    table.add_column("result, 95% interval", no_wrap=True)
+    table.add_column("n", justify="right", no_wrap=True)
+    table.add_column("unscored")
+    for name in ("people agree", "false pass", "false fail") if labelled else ():
+        table.add_column(name, min_width=6)
+    if result.usage.calls:
+        table.add_column("cost", no_wrap=True)
+    table.add_column("gate", no_wrap=True)
     for summary in result.judges:
-        checks = [check.decision for check in result.gate.checks if check.judge == summary.judge]
-        decision = next(
-            (d for d in (Decision.FAIL, Decision.BROKEN, Decision.INCONCLUSIVE) if d in checks), Decision.PASS
-        )
-        cells = [
-            words.judge_name(summary),
-            summary.kind,
-            words.metric(summary),
-            str(summary.n),
-            words.unscored(summary),
-        ]
+        cells = [words.judge_name(summary)]
+        cells += [summary.kind] if console.width >= 100 else []
+        cells += [words.metric(summary), str(summary.n), words.unscored(summary)]
         cells += _beside_people(summary.people) if labelled else []
         cells += [words.usd(summary.usage)] if result.usage.calls else []
-        style = _STYLES[decision.value]
-        table.add_row(*[Text(words.printable(cell)) for cell in cells], Text(decision.value, style=style))
+        decision = worst(result, summary.judge)
+        table.add_row(*[Text(words.printable(cell)) for cell in cells], Text(decision, style=_STYLES[decision]))
     console.print(table)
     for gone in result.left_out:
         console.print(Text(f"left out: {words.printable(gone.judge)} ({gone.why})", style="yellow"))

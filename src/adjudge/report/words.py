@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from adjudge.domain import HumanAgreement, JudgeSummary, RunResult, Threshold, Usage, Value
+from adjudge.domain import Decision, HumanAgreement, JudgeSummary, RunResult, Threshold, Usage, Value
 
 _CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u200b-\u200f\u202a-\u202e\u2060-\u2069\ufeff]")
 
@@ -14,10 +14,10 @@ def judge_name(summary: JudgeSummary) -> str:
 
 
 def metric(summary: JudgeSummary) -> str:
-    """The metric and its interval: `pass rate 0.81 [0.57, 0.93]`."""
+    """The metric and its interval: `rate 0.81 [0.57, 0.93]`."""
     if summary.metric is None or summary.value is None:
         return "none" if not summary.n else "mixed booleans and numbers"
-    name = {"pass_rate": "pass rate", "mean": "mean"}[summary.metric]
+    name = {"pass_rate": "rate", "mean": "mean"}[summary.metric]
     text = f"{name} {summary.value:.2f}"
     if summary.interval:
         text += f" [{summary.interval.low:.2f}, {summary.interval.high:.2f}]"
@@ -65,6 +65,13 @@ def threshold(bounds: Threshold | None) -> str:
         return ""
     keys = ("min_mean", "min_pass_rate", "min_win_rate", "max_error_rate")
     return ", ".join(f"{key} {getattr(bounds, key):g}" for key in keys if getattr(bounds, key) is not None)
+
+
+def worst(result: RunResult, judge: str) -> str:
+    """The decision of the gate on one judge: the gravest of its comparisons."""
+    decisions = {check.decision for check in result.gate.checks if check.judge == judge}
+    order = (Decision.FAIL, Decision.BROKEN, Decision.INCONCLUSIVE)
+    return next((decision.value for decision in order if decision in decisions), Decision.PASS.value)
 
 
 def totals(result: RunResult) -> str:
