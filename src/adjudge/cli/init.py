@@ -30,7 +30,7 @@ judges:
 
   # An LLM judge asks a model. Uncomment it and set ANTHROPIC_API_KEY (or OPENAI_API_KEY and another model).
   # - name: answers_the_question
-  #   model: claude-sonnet-4-5
+  #   model: claude-sonnet-5-5
   #   feedback_type: bool          # pass or fail; without it, declare score_range: [1, 5]
   #   prompt: |
   #     Does the output answer what was asked, without inventing facts?

@@ -154,7 +154,8 @@ class _Driver:
         loaded = self._receive(LOAD_TIMEOUT_S + _START_TIMEOUT_S)
         if isinstance(loaded, Failure):
             return Failure(ErrorKind.INPUT, f"while the case was read: {loaded}")
-        assert isinstance(loaded, Loaded)
+        if not isinstance(loaded, Loaded):
+            return self._broken()
         if loaded.failure is not None:
             return loaded.failure
         while pending:
@@ -162,8 +163,8 @@ class _Driver:
             message = self._receive(limit)
             if isinstance(message, Failure):
                 return message
-            assert isinstance(message, Item)
-            assert message.judge == pending[0]
+            if not isinstance(message, Item) or message.judge != pending[0]:
+                return self._broken()
             items.append(message)
             pending.pop(0)
         return None
@@ -187,8 +188,18 @@ class _Driver:
             data = os.read(process.stdout.fileno(), 1 << 20)
             if not data:
                 return Failure(ErrorKind.CRASHED, self._ended())
-            self._frames += self._reader.feed(data)
-        return message_decoder.decode(self._frames.pop(0))
+            try:
+                self._frames += self._reader.feed(data)
+            except ValueError:
+                return self._broken()
+        try:
+            return message_decoder.decode(self._frames.pop(0))
+        except msgspec.MsgspecError:
+            return self._broken()
+
+    def _broken(self) -> Failure:
+        self.kill()
+        return Failure(ErrorKind.CRASHED, "it wrote into the channel between its process and adjudge")
 
     def _send(self, message: Any) -> None:
         assert self._process is not None

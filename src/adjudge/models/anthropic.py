@@ -9,13 +9,15 @@ import msgspec
 from adjudge.domain import ErrorKind, Usage, shown
 from adjudge.models.wire import CallError, ModelRequest, Reply, count
 
-VERSION = "2023-06-01"
+VERSION = "2026-10-21"
+
+_TOOL_CHOICE = {"required": {"type": "any"}, "auto": {"type": "auto"}}
 
 
 class AnthropicWire:
     name = "anthropic"
 
-    def body(self, request: ModelRequest, model: str) -> dict[str, Any]:
+    def body(self, request: ModelRequest, model: str, *, tool_choice: str = "function") -> dict[str, Any]:
         tool = request.tool
         return {
             "model": model,
@@ -23,7 +25,7 @@ class AnthropicWire:
             "system": request.system,
             "messages": [{"role": "user", "content": request.prompt}],
             "tools": [{"name": tool.name, "description": tool.description, "input_schema": tool.schema}],
-            "tool_choice": {"type": "tool", "name": tool.name},
+            "tool_choice": _TOOL_CHOICE.get(tool_choice) or {"type": "tool", "name": tool.name},
         }
 
     def reply(self, payload: Any, request: ModelRequest) -> Reply:

@@ -15,7 +15,7 @@ from adjudge.domain import ErrorKind
 from adjudge.models.connections import Connections
 from adjudge.models.prices import priced
 from adjudge.models.retry import RetryPolicy
-from adjudge.models.wire import CallError, Endpoint, ModelRequest, Reply, status_error
+from adjudge.models.wire import TOOL_CHOICES, CallError, Endpoint, ModelRequest, Reply, status_error
 
 _FATAL = frozenset({ErrorKind.CREDENTIALS, ErrorKind.MODEL_NOT_FOUND})
 
@@ -38,6 +38,7 @@ class ModelClient:
         self._overall = asyncio.Semaphore(overall)
         self._per_model = per_model
         self._models: dict[tuple[str, str], asyncio.Semaphore] = {}
+        self._choices: dict[tuple[str, str], int] = {}
         self._dead: dict[tuple[str, str], CallError] = {}
         agent = {"user-agent": f"adjudge/{__version__}", "content-type": "application/json"}
         self._connections = Connections(agent)
@@ -69,7 +70,8 @@ class ModelClient:
         slot = self._models.setdefault(key, asyncio.Semaphore(self._per_model))
         loop = asyncio.get_running_loop()
         deadline: float | None = None
-        for attempt in range(self.retry.attempts):
+        attempt = 0
+        while True:
             async with slot, self._overall:
                 if key in self._dead:
                     raise self._dead[key]
@@ -77,15 +79,23 @@ class ModelClient:
                     admit()
                 now = loop.time()
                 deadline = deadline if deadline is not None else now + timeout_s
+                choice = self._choices.get(key, 0)
+                if choice:
+                    body = _body(endpoint, request, choice)
                 try:
-                    return await self._attempt(endpoint, request, body, limit=max(0.001, deadline - now))
+                    reply = await self._attempt(endpoint, request, body, limit=max(0.001, deadline - now))
+                    return msgspec.structs.replace(reply, tool_choice=TOOL_CHOICES[choice]) if choice else reply
                 except CallError as caught:
                     error = caught
+            if error.rejects_tool_choice and choice + 1 < len(TOOL_CHOICES):
+                self._choices[key] = max(choice + 1, self._choices.get(key, 0))
+                continue
             if error.kind in _FATAL:
                 self._dead[key] = error
-            if not error.retryable or attempt + 1 >= self.retry.attempts:
+            attempt += 1
+            if not error.retryable or attempt >= self.retry.attempts:
                 break
-            wait = self.retry.wait_s(attempt, error.retry_after_s, self._rng)
+            wait = self.retry.wait_s(attempt - 1, error.retry_after_s, self._rng)
             if loop.time() + wait >= deadline:
                 error.message += f" (the next attempt is due in {wait:.0f} s, past the limit of {timeout_s:g} s)"
                 break
@@ -117,6 +127,10 @@ class ModelClient:
         reply = endpoint.wire.reply(payload, request)
         usage = priced(reply.usage, model=endpoint.model, provider=endpoint.wire.name)
         return msgspec.structs.replace(reply, usage=usage)
+
+
+def _body(endpoint: Endpoint, request: ModelRequest, choice: int) -> bytes:
+    return msgspec.json.encode(endpoint.wire.body(request, endpoint.model, tool_choice=TOOL_CHOICES[choice]))
 
 
 def _without_secrets(text: str, endpoint: Endpoint) -> str:

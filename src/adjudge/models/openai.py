@@ -17,8 +17,9 @@ class OpenAIWire:
     def __init__(self, *, official: bool = True) -> None:
         self.official = official
 
-    def body(self, request: ModelRequest, model: str) -> dict[str, Any]:
+    def body(self, request: ModelRequest, model: str, *, tool_choice: str = "function") -> dict[str, Any]:
         tool = request.tool
+        forced = {"type": "function", "function": {"name": tool.name}}
         function = {"name": tool.name, "description": tool.description, "parameters": tool.schema}
         return {
             "model": model,
@@ -28,7 +29,7 @@ class OpenAIWire:
                 {"role": "user", "content": request.prompt},
             ],
             "tools": [{"type": "function", "function": function}],
-            "tool_choice": {"type": "function", "function": {"name": tool.name}},
+            "tool_choice": forced if tool_choice == "function" else tool_choice,
         }
 
     def reply(self, payload: Any, request: ModelRequest) -> Reply:

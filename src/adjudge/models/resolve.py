@@ -12,7 +12,7 @@ from adjudge.models.wire import Endpoint
 ANTHROPIC_URL = "https://api.anthropic.com"
 OPENAI_URL = "https://api.openai.com/v1"
 
-ALIASES = {"sonnet": "claude-sonnet-4-5", "opus": "claude-opus-4-5", "haiku": "claude-haiku-4-5"}
+ALIASES = {"sonnet": "claude-sonnet-5-5", "opus": "claude-opus-5-5", "haiku": "claude-haiku-5-5"}
 
 
 class CredentialsError(Exception):
@@ -47,15 +47,16 @@ def split(model: str) -> tuple[str, str]:
 def _anthropic(name: str, environ: Mapping[str, str]) -> Endpoint:
     name = environ.get(f"ANTHROPIC_DEFAULT_{name.upper()}_MODEL", ALIASES[name]) if name in ALIASES else name
     base = _base_url("ANTHROPIC_BASE_URL", ANTHROPIC_URL, environ)
-    headers = {"anthropic-version": VERSION}
-    if environ.get("ANTHROPIC_API_KEY"):
-        headers["x-api-key"] = environ["ANTHROPIC_API_KEY"]
-    elif environ.get("ANTHROPIC_AUTH_TOKEN"):
-        headers["authorization"] = f"Bearer {environ['ANTHROPIC_AUTH_TOKEN']}"
-    else:
+    official = base == ANTHROPIC_URL
+    key = environ.get("ANTHROPIC_API_KEY")
+    secret = key or environ.get("ANTHROPIC_AUTH_TOKEN")
+    if not secret:
         raise CredentialsError(f"model {name!r} needs ANTHROPIC_API_KEY (or ANTHROPIC_AUTH_TOKEN)")
+    headers = {"anthropic-version": VERSION, "authorization": f"Bearer {secret}"}
+    if key and not official:
+        headers["x-api-key"] = key  # the older spelling, which gateways ask for
     url = base.removesuffix("/v1") + "/v1/messages"
-    return Endpoint(AnthropicWire(), name, url, headers, official=base == ANTHROPIC_URL)
+    return Endpoint(AnthropicWire(), name, url, headers, official=official)
 
 
 def _openai(name: str, environ: Mapping[str, str]) -> Endpoint:

@@ -39,6 +39,12 @@ class Reply(msgspec.Struct, frozen=True, omit_defaults=True):
     failure: tuple[ErrorKind, str] | None = None
     usage: Usage = Usage()
     model: str = ""
+    tool_choice: str = "function"
+    """How hard the model was made to call the tool: the first of `TOOL_CHOICES` that it did not reject."""
+
+
+TOOL_CHOICES = ("function", "required", "auto")
+"""From naming the tool, over any tool, to merely offering it. Some models reject the first two."""
 
 
 class CallError(Exception):
@@ -53,14 +59,19 @@ class CallError(Exception):
         self.retryable = retryable
         self.retry_after_s = retry_after_s
 
+    @property
+    def rejects_tool_choice(self) -> bool:
+        """True if the provider refuses the forcing mode rather than the request."""
+        return self.kind is ErrorKind.REQUEST_REJECTED and "tool_choice" in self.message
+
 
 class Wire(Protocol):
     """A provider's wire format."""
 
     name: str
 
-    def body(self, request: ModelRequest, model: str) -> dict[str, Any]:
-        """The JSON body of the request."""
+    def body(self, request: ModelRequest, model: str, *, tool_choice: str = "function") -> dict[str, Any]:
+        """The JSON body of the request, with one of `TOOL_CHOICES`."""
         ...
 
     def reply(self, payload: Any, request: ModelRequest) -> Reply:
