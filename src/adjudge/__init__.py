@@ -31,32 +31,6 @@ if TYPE_CHECKING:
     )
     from adjudge.engine import RunOptions
 
-_HOMES = {
-    "adjudge.api": ("code_judge", "load", "read", "run", "run_async"),
-    "adjudge.engine": ("RunOptions",),
-    "adjudge.domain": (
-        "AdjudgeError",
-        "Binary",
-        "BuiltinJudge",
-        "Case",
-        "CheckJudge",
-        "CodeJudge",
-        "ConfigError",
-        "Criterion",
-        "Decision",
-        "ErrorKind",
-        "LLMJudge",
-        "Levels",
-        "Likert",
-        "Numeric",
-        "Problem",
-        "RunResult",
-        "StoreError",
-        "Suite",
-        "Threshold",
-    ),
-}
-
 __all__ = [
     "AdjudgeError",
     "Binary",
@@ -86,14 +60,18 @@ __all__ = [
     "run_async",
 ]
 
+_HOMES = ("adjudge.api", "adjudge.engine", "adjudge.domain")
+
 
 def __getattr__(name: str) -> Any:
     """Import public names on first use, so that `adjudge --version` stays light."""
-    for module, names in _HOMES.items():
-        if name in names:
-            import importlib
+    if name in __all__:
+        import importlib
 
-            return getattr(importlib.import_module(module), name)
+        for home in _HOMES:
+            module = importlib.import_module(home)
+            if hasattr(module, name):
+                return getattr(module, name)
     raise AttributeError(f"module 'adjudge' has no attribute {name!r}")
 
 

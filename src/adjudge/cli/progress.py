@@ -42,7 +42,7 @@ class Progress:
             self.cost += verdict.usage.cost_usd or 0.0
             self.unpriced += verdict.usage.unpriced_calls
 
-    def note(self, text: str) -> None:
+    def note(self, text: str, *, detail: bool = False) -> None:
         pass
 
     def finished(self) -> None:
@@ -82,10 +82,11 @@ class PlainProgress(Progress):
             self.shown = time.monotonic()
             click.echo(self.status, err=True)
 
-    def note(self, text: str) -> None:
+    def note(self, text: str, *, detail: bool = False) -> None:
         from adjudge.report.words import one_line
 
-        click.echo(one_line(text), err=True)
+        if self.verbose or not detail:
+            click.echo(one_line(text), err=True)
 
     def finished(self) -> None:
         click.echo(self.status, err=True)
@@ -120,12 +121,13 @@ class LiveProgress(Progress):
         super().verdict(verdict, fresh=fresh)
         self.bar.update(self.task, completed=self.done, status=self.status)
 
-    def note(self, text: str) -> None:
+    def note(self, text: str, *, detail: bool = False) -> None:
         from rich.text import Text
 
         from adjudge.report.words import one_line
 
-        self.bar.console.print(Text(one_line(text)))
+        if self.verbose or not detail:
+            self.bar.console.print(Text(one_line(text)))
 
     def finished(self) -> None:
         self.bar.update(self.task, completed=self.done, status=self.status)

@@ -6,7 +6,7 @@ import asyncio
 import hashlib
 import time
 from collections.abc import Callable
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple, Protocol
 
 import msgspec
 
@@ -24,6 +24,12 @@ if TYPE_CHECKING:
 def call_key(endpoint: Endpoint, body: bytes, sample: int) -> str:
     """Key of everything that can change a model's answer, and of which repeat of the question it is."""
     return hashlib.sha256(b"\0".join([b"call-1", endpoint.url.encode(), str(sample).encode(), body])).hexdigest()
+
+
+class Note(Protocol):
+    """Where notes go; see `Observer.note`."""
+
+    def __call__(self, text: str, *, detail: bool = False) -> None: ...
 
 
 class _Question(NamedTuple):
@@ -44,7 +50,7 @@ class Asker:
         store: Store,
         cache: Store | None,
         *,
-        note: Callable[[str], None],
+        note: Note,
         stopped: Callable[[], bool],
     ) -> None:
         self.spent = 0.0
@@ -154,9 +160,20 @@ class Asker:
                 known(endpoint.model, endpoint.wire.name)  # reads the price list now, not between two answers
             limit = self._options.max_concurrency
             self._client = ModelClient(
-                overall=limit, per_model=limit, retry=self._options.retry, seed=self._options.seed, on_wait=self._note
+                overall=limit,
+                per_model=limit,
+                retry=self._options.retry,
+                seed=self._options.seed,
+                on_wait=self._waiting,
             )
         return self._client
+
+    def _waiting(self, endpoint: Endpoint, error: CallError, seconds: float) -> None:
+        """Tell of a retry: the first of its kind at an endpoint to everybody, the others as details."""
+        seen = (endpoint.label, error.kind) in self._noted
+        self._noted.add((endpoint.label, error.kind))
+        text = f"{endpoint.label}: {error.kind.value}, {error.message}; trying again in {seconds:.1f} s"
+        self._note(text if seen else f"{text} (further retries are not told)", detail=seen)
 
     def _say_once(self, judge: LLMJudge, error: CallError) -> None:
         text = f"{judge.name}: {error.kind.sentence} {error.message}".strip()

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from pathlib import Path
 
 import msgspec
@@ -11,7 +10,7 @@ from adjudge.domain import LLMJudge, StoreError, Usage, kind_of
 from adjudge.engine.asking import call_key
 from adjudge.engine.options import RunOptions
 from adjudge.engine.plan import RunPlan
-from adjudge.engine.pool import WorkerPool
+from adjudge.engine.pool import WorkerPool, cores
 from adjudge.engine.protocol import Job
 from adjudge.engine.rundir import HOME, JOURNAL
 from adjudge.engine.store import Store
@@ -47,7 +46,7 @@ async def estimate(plan: RunPlan, options: RunOptions) -> list[JudgeEstimate]:
     stores = _stores(options)
     totals = {judge.name: JudgeEstimate(judge=judge.name, kind="llm") for judge in judges}
     unreadable = 0
-    pool = WorkerPool(judges, plan.code_paths, size=min(len(os.sched_getaffinity(0)), max(1, len(plan.refs))))
+    pool = WorkerPool(judges, plan.code_paths, size=min(cores(), max(1, len(plan.refs))))
     try:
         for ref in plan.refs if judges else ():
             outcome = await pool.run(Job(ref, tuple(range(len(judges)))))  # type: ignore[arg-type]

@@ -18,8 +18,8 @@ class Observer(Protocol):
         """A verdict is in the journal. `fresh` is false when it was there, or in the cache, before."""
         ...
 
-    def note(self, text: str) -> None:
-        """Something worth saying once: a retry, an interruption."""
+    def note(self, text: str, *, detail: bool = False) -> None:
+        """Something worth saying; a `detail` (one of many retries) only to who asks for details."""
         ...
 
     def finished(self) -> None: ...
@@ -34,7 +34,7 @@ class Silent:
     def verdict(self, verdict: Verdict, *, fresh: bool) -> None:
         pass
 
-    def note(self, text: str) -> None:
+    def note(self, text: str, *, detail: bool = False) -> None:
         pass
 
     def finished(self) -> None:

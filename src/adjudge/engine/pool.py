@@ -31,6 +31,11 @@ _ONE_THREAD = dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM
 _NOT_SECRET = frozenset({"SSH_AUTH_SOCK", "XAUTHORITY"})
 
 
+def cores() -> int:
+    """How many processors this process may use."""
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
+
 class CaseOutcome(msgspec.Struct):
     """What the workers found out about one case, in the order of the job's judges."""
 

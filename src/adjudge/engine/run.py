@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-import os
 import signal
 import threading
 from collections.abc import Callable, Iterator
@@ -18,7 +17,7 @@ from adjudge.engine.asking import Asker
 from adjudge.engine.observer import Observer
 from adjudge.engine.options import RunOptions
 from adjudge.engine.plan import RunPlan
-from adjudge.engine.pool import CaseOutcome, WorkerPool
+from adjudge.engine.pool import CaseOutcome, WorkerPool, cores
 from adjudge.engine.protocol import Item, Job
 from adjudge.engine.rundir import HOME, JOURNAL, choose, locked
 from adjudge.engine.store import Statement, Store, put_verdict
@@ -77,7 +76,7 @@ class _Run:
             asker = Asker(
                 self.plan, self.options, self.store, cache, note=self.observer.note, stopped=lambda: self.stopping
             )
-            size = min(self.options.workers or len(os.sched_getaffinity(0)), max(1, len(self.plan.refs)))
+            size = min(self.options.workers or cores(), max(1, len(self.plan.refs)))
             pool = WorkerPool(self.plan.judges, self.plan.code_paths, size=size)
             with self._signals():
                 try:

@@ -30,7 +30,7 @@ class ModelClient:
         per_model: int = 32,
         retry: RetryPolicy | None = None,
         seed: int = 0,
-        on_wait: Callable[[str], None] | None = None,
+        on_wait: Callable[[Endpoint, CallError, float], None] | None = None,
     ) -> None:
         self.retry = retry or RetryPolicy()
         self.on_wait = on_wait
@@ -100,7 +100,7 @@ class ModelClient:
                 error.message += f" (the next attempt is due in {wait:.0f} s, past the limit of {timeout_s:g} s)"
                 break
             if self.on_wait:
-                self.on_wait(f"{endpoint.label}: {error.message}; trying again in {wait:.1f} s")
+                self.on_wait(endpoint, error, wait)
             await asyncio.sleep(wait)
         raise error
 
