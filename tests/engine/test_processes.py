@@ -16,8 +16,8 @@ from typing import Any
 import pytest
 
 from tests.support.llm import call, command, environment, write_config
-from tests.support.provider import LoopbackProvider
-from tests.support.replies import Stall
+from tests.support.provider import LoopbackProvider, default_reply
+from tests.support.replies import HttpError, Stall
 
 SOAK = os.environ.get("ADJUDGE_SOAK") == "1"
 KILLS = 25 if SOAK else 5
@@ -136,6 +136,15 @@ def test_the_same_command_resumes_an_unfinished_run_without_output(tmp_path: Pat
     assert len(list((tmp_path / ".adjudge" / "runs" / "suite").iterdir())) == 1
     asked, _ = asked_and_answered(log)
     assert sum(asked.values()) <= 30 + 2
+
+
+def test_an_overloaded_provider_is_told_of_once(tmp_path: Path) -> None:
+    write_config(tmp_path, 6)
+    with LoopbackProvider(lambda request: HttpError(529) if request.index < 9 else default_reply(request)) as provider:
+        done = call("run", cwd=tmp_path, env=environment(tmp_path, provider))
+    assert done.returncode == 0
+    assert done.stderr.count("trying again") == 1
+    assert "529" in done.stderr
 
 
 def test_a_full_disk_stops_the_run_with_what_it_has(tmp_path: Path) -> None:
