@@ -103,7 +103,12 @@ def show_problems(problems: Iterable[Problem]) -> None:
     from adjudge.report.words import printable
 
     for problem in problems:
-        click.secho(" ".join(printable(str(problem)).split("\n")), err=True, fg="yellow" if problem.warning else "red")
+        complain(" ".join(printable(str(problem)).split("\n")), colour="yellow" if problem.warning else "red")
+
+
+def complain(text: str, *, colour: str = "red") -> None:
+    """A line on standard error, in colour where that is wanted."""
+    click.secho(text, err=True, fg=None if os.environ.get("NO_COLOR") else colour)
 
 
 def result_console() -> Console:

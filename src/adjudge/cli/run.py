@@ -12,6 +12,7 @@ from adjudge.cli.common import (
     PATH,
     Refused,
     build_options,
+    complain,
     load_suite,
     result_console,
     run_options,
@@ -63,7 +64,7 @@ def command(
     except StoreError as error:
         if progress.run is None:
             raise click.ClickException(str(error)) from None
-        click.secho(f"error: {error}", err=True, fg="red")
+        complain(f"error: {error}")
         click.echo("every verdict up to here is safe; make room and run the same command again", err=True)
         return 4
     if ended.interrupted:
@@ -74,7 +75,7 @@ def command(
         result = read_result(ended.run)
         write_files(result, ended.run)
     except StoreError as error:
-        click.secho(f"error: {error}", err=True, fg="red")
+        complain(f"error: {error}")
         return 4
     append_step_summary(result, dict(os.environ))
     if as_json:
