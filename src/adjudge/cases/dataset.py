@@ -11,7 +11,7 @@ import msgspec
 import yaml
 
 from adjudge.cases.events import read_events
-from adjudge.cases.files import read_outputs, read_text
+from adjudge.cases.files import plain_files, read_outputs, read_text
 from adjudge.domain import BinaryFile, Case, CaseRef, CaseStub, Metrics, Problem
 
 INPUT_NAMES = ("input.yaml", "input.yml", "input.json")
@@ -41,17 +41,17 @@ class CaseFolder(msgspec.Struct, frozen=True, tag="folder"):
         Raises:
             OSError: a file is there but cannot be read, or the case's folder has vanished.
         """
-        home = Path(self.home)
-        source = Path(self.source)
-        if not source.is_dir():
-            raise FileNotFoundError(f"the case folder {source} has vanished")
+        home = self.home
+        if not os.path.isdir(self.source):  # noqa: PTH112
+            raise FileNotFoundError(f"the case folder {self.source} has vanished")
+        present = plain_files(home)
         notes: list[str] = []
         files: dict[str, str | BinaryFile] = {}
         for path in (*self.declared, "_modified"):
             files.update(read_outputs(home, path, notes))
         references: dict[str, str] = {}
         for key, value in self.annotations.items():
-            text = _reference(source, value, notes)
+            text = _reference(self.source, value, notes)
             if text is not None:
                 references[key] = text
         return Case(
@@ -60,11 +60,11 @@ class CaseFolder(msgspec.Struct, frozen=True, tag="folder"):
             outputs=files,
             annotations=self.annotations,
             references=references,
-            events=read_events(home, notes),
-            stdout=_optional_text(home / "stdout.log", notes),
-            stderr=_optional_text(home / "stderr.log", notes),
-            metrics=_metrics(home, notes),
-            directory=str(home),
+            events=read_events(home, present, notes),
+            stdout=read_text(f"{home}/stdout.log", notes, "stdout.log") if "stdout.log" in present else "",
+            stderr=read_text(f"{home}/stderr.log", notes, "stderr.log") if "stderr.log" in present else "",
+            metrics=_metrics(home, notes) if "run_result.json" in present else Metrics(),
+            directory=home,
             tags=_tags(self.annotations),
             notes=tuple(notes),
         )
@@ -100,41 +100,41 @@ def read_dataset(
     collected = root if workspace is None else workspace
     if workspace is not None and (workspace / "cases").is_dir():
         collected = workspace / "cases"
-    collected = collected.resolve()
+    home, collected = root.resolve(), collected.resolve()
     with os.scandir(root) as entries:
         names = sorted(entry.name for entry in entries if entry.is_dir(follow_symlinks=False) and entry.name[0] != ".")
     for name in names:
-        read = _read_folder(root / name, f"{shown}/{name}", problems)
+        source = f"{home}/{name}"
+        read = _read_folder(source, f"{shown}/{name}", problems)
         if read is not None:
-            source = str(root.resolve() / name)
-            folders.append(CaseFolder(name, source, str(collected / name), outputs, *read))
+            folders.append(CaseFolder(name, source, f"{collected}/{name}", outputs, *read))
     return DatasetFolder(folders), problems
 
 
-def _read_folder(folder: Path, shown: str, problems: list[Problem]) -> tuple[dict[str, Any], dict[str, Any]] | None:
+def _read_folder(folder: str, shown: str, problems: list[Problem]) -> tuple[dict[str, Any], dict[str, Any]] | None:
     """Inputs and annotations of a case."""
-    source = next((folder / name for name in INPUT_NAMES if (folder / name).is_file()), None)
+    present = plain_files(folder)
+    source = next((name for name in INPUT_NAMES if name in present), None)
     if source is None:
         problems.append(Problem(file=shown, message="the case has no input.yaml", hint="or input.json"))
         return None
-    inputs = _mapping(source, f"{shown}/{source.name}", problems, whole_value="input")
+    inputs = _mapping(f"{folder}/{source}", f"{shown}/{source}", problems, whole_value="input")
     annotations: dict[str, Any] | None = {}
     for name in ("annotations.yaml", "annotations.yml"):
-        path = folder / name
-        if path.is_symlink():
-            problems.append(Problem(file=f"{shown}/{name}", message="is a symbolic link, which is not followed"))
-        elif path.is_file():
-            annotations = _mapping(path, f"{shown}/{name}", problems)
+        if name in present:
+            annotations = _mapping(f"{folder}/{name}", f"{shown}/{name}", problems)
             break
+        if os.path.islink(f"{folder}/{name}"):  # noqa: PTH114
+            problems.append(Problem(file=f"{shown}/{name}", message="is a symbolic link, which is not followed"))
     if inputs is None or annotations is None:
         return None
     return inputs, annotations
 
 
-def _mapping(path: Path, shown: str, problems: list[Problem], *, whole_value: str = "") -> dict[str, Any] | None:
+def _mapping(path: str, shown: str, problems: list[Problem], *, whole_value: str = "") -> dict[str, Any] | None:
     """A small YAML or JSON file as a mapping with text keys. `whole_value` names a value that is no mapping."""
     try:
-        loaded = yaml.load(path.read_bytes().decode("utf-8-sig"), _Loader)
+        loaded = yaml.load(Path(path).read_bytes().decode("utf-8-sig"), _Loader)
     except yaml.MarkedYAMLError as error:
         mark = error.problem_mark
         line, column = (mark.line + 1, mark.column + 1) if mark else (0, 0)
@@ -159,31 +159,24 @@ def _mapping(path: Path, shown: str, problems: list[Problem], *, whole_value: st
     return dict(cleaned)
 
 
-def _reference(source: Path, value: Any, notes: list[str]) -> str | None:
+def _reference(source: str, value: Any, notes: list[str]) -> str | None:
     """Text of the file that an annotation names, if it names one inside its own case folder."""
     if not isinstance(value, str) or not value or len(value) > 255 or "\n" in value or "\0" in value:
         return None
-    path = source / value
     try:
-        if not path.is_file() or not path.resolve().is_relative_to(source.resolve()):
+        if not os.path.isfile(f"{source}/{value}"):  # noqa: PTH113 - tried on every annotation there is
             return None
-        return read_text(path, notes, value)
+        path = Path(source, value).resolve()
+        return read_text(str(path), notes, value) if path.is_relative_to(Path(source).resolve()) else None
     except OSError as error:
         notes.append(f"{value}: cannot be read ({error.strerror})")
         return None
 
 
-def _optional_text(path: Path, notes: list[str]) -> str:
-    return read_text(path, notes, path.name) if path.is_file() and not path.is_symlink() else ""
-
-
-def _metrics(home: Path, notes: list[str]) -> Metrics:
+def _metrics(home: str, notes: list[str]) -> Metrics:
     """Cost and size of the agent's run from the case's own run_result.json."""
-    path = home / "run_result.json"
-    if not path.is_file() or path.is_symlink():
-        return Metrics()
     try:
-        raw = msgspec.json.decode(path.read_bytes())
+        raw = msgspec.json.decode(Path(home, "run_result.json").read_bytes())
         usage = raw.get("token_usage")
         fields = {key: raw.get(key) for key in ("exit_code", "duration_s", "cost_usd", "num_turns")}
         return msgspec.convert({**fields, "token_usage": usage if isinstance(usage, dict) else None}, Metrics)

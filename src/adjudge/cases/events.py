@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -15,12 +15,12 @@ _DETAIL_KEYS = ("file_path", "path", "command", "pattern", "url", "query", "prom
 Event = dict[str, Any]
 
 
-def read_events(home: Path, notes: list[str]) -> tuple[Event, ...]:
+def read_events(home: str, present: Collection[str], notes: list[str]) -> tuple[Event, ...]:
     """Events of a case from `events.json` (an array) or `events.jsonl`; what is not an object is noted and left out."""
     for name in ("events.json", "events.jsonl"):
-        path = home / name
-        if not path.is_file() or path.is_symlink():
+        if name not in present:
             continue
+        path = Path(home, name)
         if path.stat().st_size > MAX_FILE_BYTES:
             notes.append(f"{name}: larger than {MAX_FILE_BYTES} bytes, left out")
             return ()

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from pathlib import Path
+import stat
 
 from adjudge.domain import BinaryFile
 
@@ -11,41 +11,36 @@ MAX_FILE_BYTES = 8 * 1024 * 1024
 MAX_CASE_BYTES = 64 * 1024 * 1024
 
 
-def read_outputs(home: Path, declared: str, notes: list[str]) -> dict[str, str | BinaryFile]:
+def read_outputs(home: str, declared: str, notes: list[str]) -> dict[str, str | BinaryFile]:
     """Read a declared output: a file, or every file below a folder, sorted by path.
 
-    Keys are relative to `home` with forward slashes. Links are skipped and noted; a path that is not there gives
-    nothing.
+    `declared` is relative to `home` and so are the keys, with forward slashes. Links are skipped and noted, also
+    where a folder on the way is one; a path that is not there gives nothing.
     """
-    top = home / declared
-    if top.is_symlink() or not top.resolve().is_relative_to(home.resolve()):
-        notes.append(f"{declared}: a link, not followed")
-        return {}
-    if top.is_file():
-        return {declared: read_output(top, notes, declared)}
-    if not top.is_dir():
+    mode = _mode_without_links(home, declared, notes)
+    if stat.S_ISREG(mode):
+        return {declared: read_output(f"{home}/{declared}", notes, declared)}
+    if not stat.S_ISDIR(mode):
         return {}
     found: dict[str, str | BinaryFile] = {}
     total = 0
-    for relative in _walk(home, declared, notes):
-        path = home / relative
-        total += path.lstat().st_size
+    for relative, size in _walk(home, declared, notes):
+        total += size
         if total > MAX_CASE_BYTES:
             notes.append(f"{relative} and what follows: left out, the case's files exceed {MAX_CASE_BYTES} bytes")
             break
-        found[relative] = read_output(path, notes, relative)
+        found[relative] = read_output(f"{home}/{relative}", notes, relative)
     return found
 
 
-def read_output(path: Path, notes: list[str], shown: str) -> str | BinaryFile:
+def read_output(path: str, notes: list[str], shown: str) -> str | BinaryFile:
     """The text of a file, or a `BinaryFile`. Text that is not UTF-8 is decoded with replacement and noted."""
-    with path.open("rb") as file:
+    with open(path, "rb") as file:  # noqa: PTH123 - as plain as it gets, a hundred thousand times a run
         data = file.read(MAX_FILE_BYTES + 1)
-    size = len(data)
     if b"\0" in data[:8192]:
-        return BinaryFile(str(path), path.stat().st_size)
-    if size > MAX_FILE_BYTES:
-        size = path.stat().st_size
+        return BinaryFile(path, os.stat(path).st_size)  # noqa: PTH116
+    if len(data) > MAX_FILE_BYTES:
+        size = os.stat(path).st_size  # noqa: PTH116
         notes.append(f"{shown}: cut to {MAX_FILE_BYTES} of {size} bytes")
         return data[:MAX_FILE_BYTES].decode("utf-8", "replace") + f"\n[... cut: {size - MAX_FILE_BYTES} bytes more]\n"
     try:
@@ -55,7 +50,7 @@ def read_output(path: Path, notes: list[str], shown: str) -> str | BinaryFile:
         return data.decode("utf-8", "replace")
 
 
-def read_text(path: Path, notes: list[str], shown: str) -> str:
+def read_text(path: str, notes: list[str], shown: str) -> str:
     """Like `read_output`, for files that are always text; a binary one gives the empty string and a note."""
     content = read_output(path, notes, shown)
     if isinstance(content, BinaryFile):
@@ -64,12 +59,38 @@ def read_text(path: Path, notes: list[str], shown: str) -> str:
     return content
 
 
-def _walk(home: Path, declared: str, notes: list[str]) -> list[str]:
-    found: list[str] = []
+def plain_files(folder: str) -> frozenset[str]:
+    """Names of the files that lie directly in a folder, links left out; empty when there is no such folder."""
+    try:
+        with os.scandir(folder) as entries:
+            return frozenset(entry.name for entry in entries if entry.is_file(follow_symlinks=False))
+    except FileNotFoundError:
+        return frozenset()
+
+
+def _mode_without_links(home: str, declared: str, notes: list[str]) -> int:
+    """The file mode of a path below `home`; 0 when it is not there, or when it or a folder on the way is a link."""
+    path = home
+    mode = 0
+    for part in declared.split("/"):
+        path = f"{path}/{part}"
+        try:
+            mode = os.lstat(path).st_mode
+        except (FileNotFoundError, NotADirectoryError):
+            return 0
+        if stat.S_ISLNK(mode):
+            notes.append(f"{declared}: a link, not followed")
+            return 0
+    return mode
+
+
+def _walk(home: str, declared: str, notes: list[str]) -> list[tuple[str, int]]:
+    """(relative path, size in bytes) of every file below a folder, sorted."""
+    found: list[tuple[str, int]] = []
     pending = [declared]
     while pending:
         folder = pending.pop()
-        with os.scandir(home / folder) as entries:
+        with os.scandir(f"{home}/{folder}") as entries:
             for entry in entries:
                 relative = f"{folder}/{entry.name}"
                 if entry.is_symlink():
@@ -77,7 +98,7 @@ def _walk(home: Path, declared: str, notes: list[str]) -> list[str]:
                 elif entry.is_dir():
                     pending.append(relative)
                 elif entry.is_file():
-                    found.append(relative)
+                    found.append((relative, entry.stat().st_size))
                 else:
                     notes.append(f"{relative}: neither a file nor a folder, left out")
     return sorted(found)

@@ -73,4 +73,10 @@ def main() -> None:
     except BrokenPipeError:
         sys.stderr.close()
         sys.exit(141)
+    except Exception:
+        import traceback
+
+        traceback.print_exc()
+        click.echo("error: a fault in adjudge itself; nothing that was judged is lost", err=True)
+        sys.exit(4)  # Python's own 1 would say that the gate failed
     sys.exit(status if isinstance(status, int) else 0)
