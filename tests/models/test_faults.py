@@ -133,10 +133,10 @@ def test_the_time_limit_of_a_judge_bounds_all_its_attempts() -> None:
 
     began = time.monotonic()
     with LoopbackProvider(lambda _: Stall()) as provider:
-        result = judged(provider, judges=[llm_judge(timeout_s=0.6)], retry=_impatient(attempts=50))
-    assert time.monotonic() - began < 5
+        result = judged(provider, judges=[llm_judge(timeout_s=1.5)], retry=_impatient(attempts=50))
+    assert time.monotonic() - began < 10
     assert result.summary("good").unscored_kinds == {"timeout": 1}
 
 
 def _impatient(attempts: int = 3) -> RetryPolicy:
-    return RetryPolicy(attempts=attempts, base_s=0.005, cap_s=0.01, attempt_timeout_s=0.4)
+    return RetryPolicy(attempts=attempts, base_s=0.005, cap_s=0.01, attempt_timeout_s=1.0)

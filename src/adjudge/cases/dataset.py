@@ -105,6 +105,10 @@ def read_dataset(
         names = sorted(entry.name for entry in entries if entry.is_dir(follow_symlinks=False) and entry.name[0] != ".")
     for name in names:
         source = f"{home}/{name}"
+        if not name.isprintable():
+            shown_name = name.encode("utf-8", "replace").decode()
+            problems.append(Problem(file=f"{shown}/{shown_name}", message="the folder's name is not readable text"))
+            continue
         read = _read_folder(source, f"{shown}/{name}", problems)
         if read is not None:
             folders.append(CaseFolder(name, source, f"{collected}/{name}", outputs, *read))

@@ -62,7 +62,11 @@ class Numeric(msgspec.Struct, frozen=True, tag="numeric", omit_defaults=True):
         return round(number) if self.integer else number
 
     def normalise(self, value: Value) -> float:
-        return (finite(value) - self.min) / (self.max - self.min)
+        number = finite(value)
+        width = self.max - self.min
+        if math.isinf(width):
+            return (number / 2 - self.min / 2) / (self.max / 2 - self.min / 2)
+        return (number - self.min) / width
 
     def schema(self) -> dict[str, Any]:
         kind = "integer" if self.integer else "number"
@@ -153,4 +157,5 @@ def shown(raw: Any) -> str:
         text = repr(raw)
     except Exception as error:
         text = f"<{type(raw).__name__} whose repr raises {type(error).__name__}>"
+    text = "".join(c if c.isprintable() else "\N{REPLACEMENT CHARACTER}" for c in text[:81])
     return text if len(text) <= 80 else text[:77] + "..."

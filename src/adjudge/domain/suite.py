@@ -52,7 +52,7 @@ class Suite(msgspec.Struct, frozen=True, kw_only=True):
         problems: list[str] = []
         names = [judge.name for judge in self.judges]
         ids = [stub.id for stub in self.source.stubs()]
-        if not self.name or self.name in {".", ".."} or Path(self.name).name != self.name:
+        if self.name in {"", ".", ".."} or Path(self.name).name != self.name or not self.name.isprintable():
             problems.append(f"suite name {self.name!r} must be one path segment")
         problems += [f"two judges are called {name!r}" for name in duplicates(names)]
         problems += [f"two cases are called {case_id!r}" for case_id in duplicates(ids)]

@@ -5,13 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-import msgspec
-
-from adjudge.domain import ErrorKind, Failure, LLMJudge, Status, Verdict
+from adjudge.domain import Failure, LLMJudge, Status, Verdict
 from adjudge.models import ModelRequest, Reply, ToolSchema
 from adjudge.prompts import (
     Answer,
-    read_arguments,
+    read_json,
     read_text_answer,
     render,
     template_variables,
@@ -64,7 +62,4 @@ def _answer(judge: LLMJudge, reply: Reply) -> Answer:
     criterion = judge.criteria[0]
     if reply.arguments is None:
         return read_text_answer(reply.text, criterion)
-    try:
-        return read_arguments(msgspec.json.decode(reply.arguments), criterion)
-    except (msgspec.DecodeError, RecursionError):
-        return Answer(None, failure=Failure(ErrorKind.UNPARSEABLE, "the tool arguments are not valid JSON"))
+    return read_json(reply.arguments, criterion)

@@ -15,7 +15,7 @@ import msgspec
 
 from adjudge.domain import BuiltinJudge, CheckJudge, CodeJudge, ErrorKind, Failure, LocalJudge, compile_snippet
 from adjudge.judges.builtin import load_builtin
-from adjudge.judges.outcome import Outcome, read_return
+from adjudge.judges.outcome import Outcome, cap, read_return
 
 Callback = Callable[[dict[str, Any], dict[str, Any]], Any]
 
@@ -65,7 +65,7 @@ def describe(error: BaseException) -> str:
         text = str(error)
     except Exception:
         text = "(its text cannot be shown)"
-    return f"{type(error).__name__}: {text[:2000]}{place}"
+    return cap(f"{type(error).__name__}: {text[:2000]}{place}", 4000)
 
 
 def _check(judge: CheckJudge) -> Callback:

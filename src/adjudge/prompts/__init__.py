@@ -1,7 +1,7 @@
 """What a judge is shown, and how it must answer."""
 
-from adjudge.prompts.contract import Answer, VerdictTool, read_arguments, read_text_answer, verdict_tool
-from adjudge.prompts.fence import GUARD, Material, fenced
+from adjudge.prompts.contract import Answer, VerdictTool, read_arguments, read_json, read_text_answer, verdict_tool
+from adjudge.prompts.fence import GUARD, fenced
 from adjudge.prompts.template import (
     VARIABLES,
     PromptError,
@@ -15,12 +15,12 @@ __all__ = [
     "GUARD",
     "VARIABLES",
     "Answer",
-    "Material",
     "PromptError",
     "VerdictTool",
     "fenced",
     "mentions",
     "read_arguments",
+    "read_json",
     "read_text_answer",
     "render",
     "template_problem",

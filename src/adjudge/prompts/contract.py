@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import json
 import re
 from typing import Any
 
 import msgspec
 
-from adjudge.domain import Binary, Criterion, ErrorKind, Failure, Numeric, OffScaleError, Scale, Value, shown
+from adjudge.domain import Binary, Criterion, ErrorKind, Failure, Levels, Numeric, OffScaleError, Scale, Value, shown
 from adjudge.prompts.fence import GUARD
 
 _FENCE = re.compile(r"\A\s*```(?:json)?\s*\n(.*)\n\s*```\s*\Z", re.DOTALL)
@@ -64,10 +65,12 @@ def read_arguments(arguments: Any, criterion: Criterion) -> Answer:
     rationale = arguments.get("rationale", "")
     if not isinstance(rationale, str):
         return _failed(ErrorKind.UNPARSEABLE, f"the rationale is not text: {shown(rationale)}")
+    rationale = rationale.encode("utf-8", "replace").decode()
     if field not in arguments:
         return _failed(ErrorKind.UNPARSEABLE, f"the verdict has no {field!r}", rationale)
     raw = arguments[field]
-    if isinstance(raw, bool) != isinstance(scale, Binary) or isinstance(raw, str | list | dict) or raw is None:
+    expected = bool if isinstance(scale, Binary) else str if isinstance(scale, Levels) else (int, float)
+    if not isinstance(raw, expected) or (isinstance(raw, bool) and expected is not bool):
         return _failed(ErrorKind.UNPARSEABLE, f"{field!r} must be {scale.describe()}, got {shown(raw)}", rationale)
     try:
         return Answer(scale.validate(raw), rationale)
@@ -78,11 +81,28 @@ def read_arguments(arguments: Any, criterion: Criterion) -> Answer:
 def read_text_answer(text: str, criterion: Criterion) -> Answer:
     """Read an answer that came as text: one JSON object and nothing else, a single code fence round it allowed."""
     fence = _FENCE.match(text)
+    return read_json(fence.group(1) if fence else text, criterion, otherwise="no verdict tool call and no JSON verdict")
+
+
+def read_json(text: str, criterion: Criterion, *, otherwise: str = "the tool arguments are not valid JSON") -> Answer:
+    """Read a verdict from JSON text. A key that stands twice is no verdict: it would say two things."""
     try:
-        decoded = msgspec.json.decode((fence.group(1) if fence else text).strip())
-    except (msgspec.DecodeError, RecursionError):
-        return _failed(ErrorKind.UNPARSEABLE, f"no verdict tool call and no JSON verdict: {shown(text)}")
+        text.encode()
+        decoded = json.loads(text, object_pairs_hook=_no_key_twice, parse_constant=_no_constant)
+    except (ValueError, RecursionError):
+        return _failed(ErrorKind.UNPARSEABLE, f"{otherwise}: {shown(text)}")
     return read_arguments(decoded, criterion)
+
+
+def _no_key_twice(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    found = dict(pairs)
+    if len(found) < len(pairs):
+        raise ValueError("a key stands twice")
+    return found
+
+
+def _no_constant(name: str) -> Any:
+    raise ValueError(f"{name} is not JSON")
 
 
 def _scale(criterion: Criterion) -> Scale:

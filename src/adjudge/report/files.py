@@ -6,6 +6,7 @@ import contextlib
 import os
 import tempfile
 from pathlib import Path
+from typing import Any
 
 import msgspec
 
@@ -22,7 +23,7 @@ def write_files(result: RunResult, run: Path) -> None:
     """
     contents = {
         "result.json": result_json(result),
-        "summary.md": summary_markdown(result).encode(),
+        "summary.md": summary_markdown(result).encode("utf-8", "replace"),
         "junit.xml": junit_xml(result),
     }
     for name, data in contents.items():
@@ -31,14 +32,27 @@ def write_files(result: RunResult, run: Path) -> None:
 
 def result_json(result: RunResult) -> bytes:
     """The result as JSON, indented, keys in the order of the schema."""
-    return msgspec.json.format(msgspec.json.encode(result), indent=1) + b"\n"
+    try:
+        encoded = msgspec.json.encode(result)
+    except UnicodeEncodeError:
+        encoded = msgspec.json.encode(_without_surrogates(msgspec.to_builtins(result)))
+    return msgspec.json.format(encoded, indent=1) + b"\n"
+
+
+def _without_surrogates(value: Any) -> Any:
+    """The same data, where text that UTF-8 cannot hold (half a character, an odd file name) is replaced."""
+    if isinstance(value, str):
+        return value.encode("utf-8", "replace").decode()
+    if isinstance(value, dict):
+        return {_without_surrogates(key): _without_surrogates(item) for key, item in value.items()}
+    return [_without_surrogates(item) for item in value] if isinstance(value, list | tuple) else value
 
 
 def append_step_summary(result: RunResult, environ: dict[str, str]) -> None:
     """Append the summary to the file that GitHub names in `GITHUB_STEP_SUMMARY`, when it does."""
     target = environ.get("GITHUB_STEP_SUMMARY")
     if target:
-        with contextlib.suppress(OSError), Path(target).open("a", encoding="utf-8") as file:
+        with contextlib.suppress(OSError), Path(target).open("a", encoding="utf-8", errors="replace") as file:
             file.write(summary_markdown(result))
 
 

@@ -27,6 +27,8 @@ def junit_xml(result: RunResult) -> bytes:
         scores.setdefault((score.judge, score.criterion), []).append(score)
     for summary in result.judges:
         suite = junitparser.TestSuite(_xml(words.judge_name(summary)))
+        suite.add_property("judge", _xml(summary.judge))
+        suite.add_property("criterion", _xml(summary.criterion))
         for name, text in _properties(summary).items():
             suite.add_property(name, _xml(text))
         column = scores.get((summary.judge, summary.criterion), ())

@@ -8,6 +8,7 @@ from adjudge.domain import RunResult, Score, Status
 from adjudge.report import words
 
 _SPECIAL = re.compile(r"([\\`*_{}\[\]<>()#+!|~&@$-])")
+_ADDRESS = re.compile(r"(https?|ftp|mailto|xmpp|www)([:.])", re.IGNORECASE)
 _ICONS = {"pass": "✅", "fail": "❌", "inconclusive": "❔", "broken": "⚠️"}
 MAX_ROWS = 50
 
@@ -38,8 +39,10 @@ def summary_markdown(result: RunResult) -> str:
 
 
 def escape(text: str) -> str:
-    """Text that Markdown and HTML show as it is."""
-    return _SPECIAL.sub(lambda match: _HTML.get(match.group(1), "\\" + match.group(1)), words.printable(text))
+    """Text, on one line, that Markdown and HTML show as it is: no markup, no link, no mention."""
+    line = " ".join(words.printable(text).split())
+    escaped = _SPECIAL.sub(lambda match: _HTML.get(match.group(1), "\\" + match.group(1)), line)
+    return _ADDRESS.sub(lambda match: f"{match.group(1)}&#{ord(match.group(2))};", escaped)
 
 
 _HTML = {"<": "&lt;", ">": "&gt;", "&": "&amp;", "@": "&#64;", "|": "&#124;"}
@@ -47,8 +50,8 @@ _HTML = {"<": "&lt;", ">": "&gt;", "&": "&amp;", "@": "&#64;", "|": "&#124;"}
 
 def _judges(result: RunResult) -> list[str]:
     rows = [
-        "| judge | kind | result (95% interval) | n | unscored | skipped | beside people | cost | gate |",
-        "|" + "---|" * 9,
+        "| judge | kind | result (95% interval) | n | unscored | abstained | skipped | beside people | cost | gate |",
+        "|" + "---|" * 10,
     ]
     for summary in result.judges:
         cells = [
@@ -57,6 +60,7 @@ def _judges(result: RunResult) -> list[str]:
             words.metric(summary),
             str(summary.n),
             words.unscored(summary),
+            str(summary.abstained),
             str(summary.skipped),
             words.people(summary.people),
             words.usd(summary.usage),

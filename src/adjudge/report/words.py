@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import re
+import unicodedata
 
 from adjudge.domain import Decision, HumanAgreement, JudgeSummary, RunResult, Threshold, Usage, Value
-
-_CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u200b-\u200f\u202a-\u202e\u2060-\u2069\ufeff]")
 
 
 def judge_name(summary: JudgeSummary) -> str:
@@ -78,15 +76,25 @@ def totals(result: RunResult) -> str:
     """`14 cases, 5 judges, 70 scores, 0 unscored`."""
     unscored_count = sum(summary.unscored for summary in result.judges)
     scored = sum(summary.n for summary in result.judges)
+    abstained = sum(summary.abstained for summary in result.judges)
     return (
         f"{_count(len(result.cases), 'case', 'cases')}, {_count(len(result.judges), 'judge', 'judges')}, "
-        f"{scored} scored, {unscored_count} unscored"
+        f"{scored} scored, {unscored_count} unscored" + (f", {abstained} abstained" if abstained else "")
     )
 
 
 def printable(text: str) -> str:
-    """Text without what could steer a terminal or reorder what a reader sees; newlines and tabs stay."""
-    return _CONTROL.sub("\N{REPLACEMENT CHARACTER}", text)
+    """Text without what could steer a terminal, or hide from or mislead a reader; newlines and tabs stay."""
+    if text.isprintable():
+        return text
+    return "".join(c if c.isprintable() or c in "\n\t" else _replacement(c) for c in text)
+
+
+def _replacement(character: str) -> str:
+    """A space for other blanks, nothing for a carriage return, a visible mark for what is invisible."""
+    if character == "\r":
+        return ""
+    return " " if unicodedata.category(character) == "Zs" else "\N{REPLACEMENT CHARACTER}"
 
 
 def one_line(text: str, limit: int = 300) -> str:

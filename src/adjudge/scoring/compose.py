@@ -31,7 +31,10 @@ def compose(snapshot: Snapshot, verdicts: Iterable[Verdict], *, version: str = "
         for criterion in judge.criteria:
             column: list[Score] = []
             for stub in snapshot.cases:
-                samples = {v.sample: v for v in held.get((stub.id, judge.name, criterion.name), ())}
+                verdicts_here = held.get((stub.id, judge.name, criterion.name), [])
+                if len(verdicts_here) > 1:
+                    verdicts_here.sort(key=msgspec.json.encode)
+                samples = {v.sample: v for v in verdicts_here}
                 full = [
                     samples.get(k)
                     or unscored(stub.id, judge.name, criterion.name, ErrorKind.INTERRUPTED, "not judged yet", sample=k)

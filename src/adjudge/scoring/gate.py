@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Mapping, Sequence
 
 from adjudge.domain import Decision, GateCheck, GateResult, JudgeSummary, LeftOut, Threshold
@@ -34,6 +35,12 @@ def decide(
         )
         for gone in left_out
         if gone.judge in thresholds
+    ]
+    known = {summary.judge for summary in summaries} | {gone.judge for gone in left_out}
+    checks += [
+        GateCheck(name, "threshold", Decision.INCONCLUSIVE, f"{name}: has a threshold but is no judge of this run")
+        for name in thresholds
+        if name not in known
     ]
     if not summaries:
         checks.append(GateCheck("", "judges", Decision.INCONCLUSIVE, "no judge ran, so nothing was measured"))
@@ -80,7 +87,7 @@ def _metric(summary: JudgeSummary, threshold: Threshold, metric: str, bound: flo
     assert value is not None
     if threshold.decide_by == "interval":
         return _by_interval(summary, metric, bound, check)
-    passes = value >= bound or abs(value - bound) < 1e-12
+    passes = _reaches(value, bound)
     return check(
         Decision.PASS if passes else Decision.FAIL,
         f"{metric} {value:.4g}, {'at least' if passes else 'below'} {bound:g}",
@@ -92,11 +99,16 @@ def _by_interval(summary: JudgeSummary, metric: str, bound: float, check: _Check
     if interval is None:
         return check(Decision.INCONCLUSIVE, f"{metric} {summary.value:.4g} of {summary.n} case has no interval")
     text = f"{metric} {summary.value:.4g}, {interval.level:.0%} interval {interval.low:.4g} to {interval.high:.4g}"
-    if interval.low >= bound:
+    if _reaches(interval.low, bound):
         return check(Decision.PASS, f"{text}, all of it at least {bound:g}")
     if interval.high < bound:
         return check(Decision.FAIL, f"{text}, all of it below {bound:g}")
     return check(Decision.INCONCLUSIVE, f"{text}, on both sides of {bound:g}")
+
+
+def _reaches(value: float, bound: float) -> bool:
+    """At least the bound, but for the last digits of a division."""
+    return value >= bound or math.isclose(value, bound, rel_tol=1e-12, abs_tol=1e-12)
 
 
 def _why_none(summary: JudgeSummary) -> str:

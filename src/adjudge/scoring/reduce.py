@@ -71,7 +71,7 @@ def reduce_samples(judge: Judge, criterion: Criterion, verdicts: Sequence[Verdic
 
 
 def normalise(criterion: Criterion, value: Value) -> float | None:
-    """The value in [0, 1] after `negate`, or `None` where the scale does not say how."""
+    """The value in [0, 1] after `negate`; `None` where the scale does not say how, or the value lies off it."""
     scale = criterion.scale
     if scale is None:
         if not isinstance(value, bool):
@@ -79,7 +79,9 @@ def normalise(criterion: Criterion, value: Value) -> float | None:
         scale = Binary()
     try:
         share = scale.normalise(value)
-    except OffScaleError:
+    except (OffScaleError, OverflowError):
+        return None
+    if not 0 <= share <= 1:
         return None
     return 1 - share if criterion.negate else share
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections import Counter
 from collections.abc import Mapping, Sequence
 
@@ -12,6 +11,7 @@ from adjudge.domain import (
     Interval,
     Judge,
     JudgeSummary,
+    Levels,
     OffScaleError,
     Score,
     Stability,
@@ -22,7 +22,7 @@ from adjudge.domain import (
     kind_of,
 )
 from adjudge.scoring.people import compare_with_people, scale_bounds
-from adjudge.stats import Bounds, clustered_mean, mean_t, wilson
+from adjudge.stats import Bounds, clustered_mean, mean_of, mean_t, wilson
 
 LEVEL = 0.95
 
@@ -83,7 +83,7 @@ def _metric(criterion: Criterion, values: Sequence[object]) -> tuple[str | None,
     if numbers is None:
         return None, None, None
     bounds = mean_t(numbers, level=LEVEL)
-    return "mean", math.fsum(numbers) / len(numbers), _clipped(criterion, bounds, "t")
+    return "mean", mean_of(numbers), _clipped(criterion, bounds, "t")
 
 
 def _numbers(criterion: Criterion, values: Sequence[object]) -> list[float] | None:
@@ -108,13 +108,13 @@ def _over_samples(criterion: Criterion, scores: Sequence[Score]) -> tuple[float 
     bounds = clustered_mean(numbers, [case for case, _ in pairs], level=LEVEL)
     if bounds and isinstance(values[0], bool):
         bounds = max(0.0, bounds[0]), min(1.0, bounds[1])
-    return math.fsum(numbers) / len(numbers), _clipped(criterion, bounds, "t, clustered by case")
+    return mean_of(numbers), _clipped(criterion, bounds, "t, clustered by case")
 
 
 def _clipped(criterion: Criterion, bounds: Bounds | None, method: str) -> Interval | None:
     if bounds is None:
         return None
-    ends = scale_bounds(criterion)
+    ends = (0.0, 1.0) if isinstance(criterion.scale, Levels) else scale_bounds(criterion)
     if ends and getattr(criterion.scale, "enforced", True):
         bounds = max(ends[0], bounds[0]), min(ends[1], bounds[1])
     return _interval(bounds, method)

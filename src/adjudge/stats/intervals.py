@@ -45,7 +45,7 @@ def clustered_mean(values: Sequence[float], clusters: Sequence[Hashable], *, lev
     "Adding error bars to evals", eq. 4). With one value a cluster it is the ordinary t interval.
 
     Returns:
-        (low, high), or `None` for fewer than two clusters.
+        (low, high), or `None` for fewer than two clusters, or where the numbers are too large to square.
 
     Raises:
         ValueError: the two sequences differ in length, or level is not in (0, 1).
@@ -55,16 +55,30 @@ def clustered_mean(values: Sequence[float], clusters: Sequence[Hashable], *, lev
         raise ValueError(f"{len(values)} values but {len(clusters)} cluster labels")
     if len(values) < 2:
         return None
-    mean = math.fsum(values) / len(values)
+    mean = mean_of(values)
     residuals: dict[Hashable, float] = {}
     for value, cluster in zip(values, clusters, strict=True):
         residuals[cluster] = residuals.get(cluster, 0.0) + (value - mean)
     count = len(residuals)
     if count < 2:
         return None
-    variance = math.fsum(r * r for r in residuals.values()) * count / (count - 1) / len(values) ** 2
+    try:
+        variance = math.fsum(r * r for r in residuals.values()) * count / (count - 1) / len(values) ** 2
+    except OverflowError:
+        return None
     reach = t_quantile((1 + level) / 2, count - 1) * math.sqrt(variance)
-    return mean - reach, mean + reach
+    return (mean - reach, mean + reach) if math.isfinite(mean + reach) and math.isfinite(mean - reach) else None
+
+
+def mean_of(values: Sequence[float]) -> float:
+    """The mean, exactly rounded, of at least one finite value; the mean of equal values is that value."""
+    first = values[0]
+    if all(value == first for value in values):
+        return float(first)
+    try:
+        return math.fsum(values) / len(values)
+    except OverflowError:
+        return math.fsum(value / len(values) for value in values)
 
 
 def _check_level(level: float) -> None:

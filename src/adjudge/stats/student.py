@@ -19,26 +19,35 @@ def t_quantile(p: float, df: int) -> float:
     """
     if not 0 < p < 1 or df < 1:
         raise ValueError(f"need 0 < p < 1 and df >= 1, got p={p}, df={df}")
-    if p < 0.5:
-        return -t_quantile(1 - p, df)
+    if p == 0.5:
+        return 0.0
+    tail = min(p, 1 - p)
     low, high = 0.0, 1.0
-    while t_cdf(high, df) < p:
+    while _tail(high, df) > tail:
         low, high = high, high * 2
     for _ in range(200):
         middle = (low + high) / 2
         if middle in (low, high):
             break
-        if t_cdf(middle, df) < p:
+        if _tail(middle, df) > tail:
             low = middle
         else:
             high = middle
-    return (low + high) / 2
+    found = (low + high) / 2
+    return found if p > 0.5 else -found
 
 
 def t_cdf(t: float, df: int) -> float:
     """Distribution function of Student's t."""
-    tail = 0.5 * _incomplete_beta(df / 2, 0.5, df / (df + t * t))
-    return 1 - tail if t >= 0 else tail
+    return 1 - _tail(t, df) if t >= 0 else _tail(-t, df)
+
+
+def _tail(t: float, df: int) -> float:
+    """The share above t >= 0, from whichever end of the incomplete beta loses no digits."""
+    square = t * t
+    if square < df:
+        return 0.5 - 0.5 * _incomplete_beta(0.5, df / 2, square / (df + square))
+    return 0.5 * _incomplete_beta(df / 2, 0.5, df / (df + square))
 
 
 def _incomplete_beta(a: float, b: float, x: float) -> float:
