@@ -69,16 +69,26 @@ class Converter:
 
     def value(self, node: Located, kind: Any, path: str) -> Any:
         """Convert one value; `_FAILED` when it does not fit, after reporting why."""
-        for option in _options(kind):
+        options = list(_options(kind))
+        if node.value is None and any(isinstance(option, msgspec.inspect.NoneType) for option in options):
+            return None
+        for option in options:
             if isinstance(option, msgspec.inspect.StructType) and isinstance(node.value, dict):
                 converted = self.struct(node, option.cls, path)
                 return _FAILED if converted is None else converted
             if isinstance(option, msgspec.inspect.ListType) and isinstance(node.value, list):
                 items = [self.value(child, option.item_type, f"{path}[{i}]") for i, child in enumerate(node.value)]
                 return [item for item in items if item is not _FAILED]
-            if isinstance(option, msgspec.inspect.DictType) and isinstance(node.value, dict) and _has_struct(option):
+            if (
+                isinstance(option, msgspec.inspect.DictType)
+                and isinstance(node.value, dict)
+                and _has_struct(option.value_type)
+            ):
                 pairs = {k: self.value(v, option.value_type, f"{path}.{k}") for k, v in node.value.items()}
                 return {k: v for k, v in pairs.items() if v is not _FAILED}
+        if any(map(_has_struct, options)):
+            self.add(node, path, f"expected {expected(kind)}, got {node.kind}")
+            return _FAILED
         try:
             return msgspec.convert(node.plain(), _python_type(kind), strict=True)
         except msgspec.ValidationError as error:
@@ -118,8 +128,15 @@ def _bare(kind: Any) -> Any:
     return kind.type if isinstance(kind, msgspec.inspect.Metadata) else kind
 
 
-def _has_struct(kind: msgspec.inspect.DictType) -> bool:
-    return any(isinstance(option, msgspec.inspect.StructType) for option in _options(kind.value_type))
+def _has_struct(kind: Any) -> bool:
+    """True if the type is, or holds, a config struct, which is converted node by node."""
+    for option in _options(kind):
+        if isinstance(option, msgspec.inspect.StructType):
+            return True
+        inner = getattr(option, "item_type", None) or getattr(option, "value_type", None)
+        if inner is not None and _has_struct(inner):
+            return True
+    return False
 
 
 _PLAIN: dict[type, Any] = {
