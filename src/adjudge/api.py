@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import inspect
+import os
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import msgspec
 
-from adjudge.domain import CodeJudge, ConfigError, Criterion, RunResult, Scale, Suite
+from adjudge.domain import WORKER_MARK, AdjudgeError, CodeJudge, ConfigError, Criterion, RunResult, Scale, Suite
 from adjudge.engine import RunOptions, make_plan, read_result
+from adjudge.judges.local import remember_function
 
 
 def load(path: str | Path, *, format: str | None = None, workspace: str | Path | None = None) -> Suite:
@@ -46,6 +48,8 @@ async def run_async(suite: Suite | str | Path, *, workspace: str | Path | None =
     Raises:
         As `run`.
     """
+    if os.environ.get(WORKER_MARK):
+        raise AdjudgeError("this file is being imported by a worker: put run() under `if __name__ == '__main__':`")
     from adjudge.engine.observer import Silent
     from adjudge.engine.run import execute
     from adjudge.report import write_files
@@ -87,7 +91,8 @@ def read(run: str | Path) -> RunResult:
 def code_judge(function: Callable[..., Any], *, scale: Scale | None = None, **fields: Any) -> CodeJudge:
     """A judge from a function that is called as `function(outputs=record, **arguments)` in a worker process.
 
-    The function must be found again by its name in its file: no lambda, no nested function, no notebook cell.
+    Also a decorator. The function must be found again by its name in its file: no lambda, no nested function, no
+    notebook cell.
 
     Raises:
         ConfigError: the function has no file, or is not at the top level of it.
@@ -98,5 +103,6 @@ def code_judge(function: Callable[..., Any], *, scale: Scale | None = None, **fi
         raise ConfigError(f"{function!r} cannot be run by a worker: define it at the top level of a file")
     fields.setdefault("name", function.__name__)
     fields.setdefault("criteria", (Criterion(name=fields["name"], scale=scale),))
+    remember_function(str(Path(file).resolve()), name, function)
     judge = CodeJudge(module=str(Path(file).resolve()), function=name, **fields)
     return msgspec.structs.replace(judge, description=judge.description or (inspect.getdoc(function) or ""))

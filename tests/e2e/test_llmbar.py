@@ -100,7 +100,7 @@ def test_published_statistics_are_reproduced_though_the_run_is_killed_on_the_way
         env = environment(tmp_path, provider)
         arguments = ["run", "-q", "--output", "run", "--max-concurrency", "16"]
         killed = subprocess.Popen(command(*arguments), cwd=tmp_path, env=env)
-        deadline = time.monotonic() + 30
+        deadline = time.monotonic() + 120
         while len(provider.requests) < 500 and time.monotonic() < deadline:
             time.sleep(0.02)
         killed.kill()

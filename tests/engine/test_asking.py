@@ -112,16 +112,16 @@ def test_offline_needs_no_credentials() -> None:
     assert result.summary("good").unscored_kinds == {"offline": 1}
 
 
-def test_the_budget_stops_new_calls_and_a_higher_one_goes_on() -> None:
+def test_the_budget_holds_and_a_higher_one_goes_on() -> None:
     each = 1000 * 2e-6 + 100 * 10e-6
-    with LoopbackProvider(lambda _: PASSES) as provider:
-        first = judged(provider, count=10, output="run", max_concurrency=1, budget_usd=each * 3.5)
-        assert len(provider.requests) == 4
-        assert first.summary("good").unscored_kinds == {"budget": 6}
+    with LoopbackProvider(lambda _: PASSES, latency=0.02) as provider:
+        first = judged(provider, count=10, output="run", budget_usd=each * 3.5)
+        assert len(provider.requests) == 3
+        assert first.summary("good").unscored_kinds == {"budget": 7}
         assert first.exit_code == 4
-        judged(provider, count=10, output="run", max_concurrency=1, budget_usd=each * 3.5)
-        assert len(provider.requests) == 4
-        second = judged(provider, count=10, output="run", max_concurrency=1, budget_usd=1.0)
+        judged(provider, count=10, output="run", budget_usd=each * 3.5)
+        assert len(provider.requests) == 3
+        second = judged(provider, count=10, output="run", budget_usd=1.0)
         assert len(provider.requests) == 10
     assert second.decision == "pass"
     assert second.usage.cost_usd == pytest.approx(each * 10)

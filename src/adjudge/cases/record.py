@@ -70,6 +70,8 @@ def _shortcuts(case: Case) -> dict[str, str]:
     found: dict[str, str] = {}
     for path, content in case.outputs.items():
         folder = PurePosixPath(path).parent.name
+        if folder.startswith("annotation"):
+            continue  # such keys hold what people wrote
         if folder and not path.startswith("_modified/") and isinstance(content, str):
             found.setdefault(f"{folder}_content", content)
             found.setdefault(f"{folder}_file", path)

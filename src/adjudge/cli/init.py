@@ -45,6 +45,7 @@ thresholds:
 """
 
 FILES = {
+    ".gitignore": ".adjudge/\n",
     "eval.yaml": STARTER,
     "cases/first-case/input.yaml": "request: What is the capital of Austria, and on which river does it lie?\n",
     "cases/first-case/annotations.yaml": (
@@ -59,13 +60,15 @@ FILES = {
 @click.argument("folder", type=click.Path(path_type=Path, file_okay=False), default=".")
 @click.option("--force", is_flag=True, help="Overwrite files that are there.")
 def command(folder: Path, force: bool) -> int:
-    """Write a commented eval.yaml with one case into FOLDER."""
-    there = [name for name in FILES if (folder / name).exists()]
+    """Write a commented eval.yaml with one case into FOLDER (by default the current one)."""
+    there = [name for name in FILES if name != ".gitignore" and (folder / name).exists()]
     if there and not force:
         raise click.ClickException(f"{folder / there[0]} is there already; --force overwrites it")
     try:
         for name, text in FILES.items():
             path = folder / name
+            if name == ".gitignore" and path.exists():
+                continue
             path.parent.mkdir(parents=True, exist_ok=True)
             path.write_text(text, encoding="utf-8")
     except OSError as error:

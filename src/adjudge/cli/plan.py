@@ -28,7 +28,7 @@ def command(path: Path, workspace: Path | None, format_name: str | None, as_json
     suite = load_suite(path, workspace=workspace, format_name=format_name)
     options = build_options(flags)
     try:
-        plan = make_plan(suite, options)
+        plan = make_plan(suite, msgspec.structs.replace(options, offline=True))  # a plan needs no key
     except ConfigError as error:
         raise Refused(error.problems) from None
     estimates = asyncio.run(estimate(plan, options))

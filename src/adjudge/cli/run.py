@@ -69,7 +69,9 @@ def command(
         return 4
     if ended.interrupted:
         click.echo(f"interrupted: {progress.done} verdicts are safe in {ended.run}", err=True)
-        click.echo(f"run the same command again to resume, or adjudge report {ended.run}", err=True)
+        again = "run it again without --fresh" if options.fresh else "run the same command again"
+        click.echo(f"{again} to resume; adjudge report {ended.run} shows what there is", err=True)
+        write_files(read_result(ended.run), ended.run)
         return 130
     try:
         result = read_result(ended.run)

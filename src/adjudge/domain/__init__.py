@@ -13,6 +13,7 @@ from adjudge.domain.errors import (
 )
 from adjudge.domain.gate import Decision, GateCheck, GateResult, Threshold
 from adjudge.domain.judge import (
+    WORKER_MARK,
     BuiltinJudge,
     CheckJudge,
     CodeJudge,
@@ -45,6 +46,7 @@ from adjudge.domain.verdict import Status, Usage, Verdict, unscored
 __all__ = [
     "BUILTIN_JUDGES",
     "SCHEMA_VERSION",
+    "WORKER_MARK",
     "AdjudgeError",
     "Binary",
     "BinaryFile",

@@ -52,7 +52,6 @@ class GateResult(msgspec.Struct, frozen=True, omit_defaults=True):
 
     @property
     def reasons(self) -> list[str]:
-        """Why the decision is not a pass; empty when it is."""
-        return [
-            check.reason for check in self.checks if check.decision is self.decision and check.decision != Decision.PASS
-        ]
+        """Why the decision is not a pass, what decided it first; empty when it is one."""
+        against = [check for check in self.checks if check.decision is not Decision.PASS]
+        return [check.reason for check in sorted(against, key=lambda check: check.decision is not self.decision)]

@@ -9,6 +9,9 @@ import msgspec
 
 from adjudge.domain.scale import Scale
 
+WORKER_MARK = "ADJUDGE_IN_WORKER"
+"""Set in the environment of worker processes."""
+
 
 class Reduce(StrEnum):
     """How the samples of one verdict become one score."""

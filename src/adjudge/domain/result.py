@@ -105,6 +105,8 @@ class JudgeSummary(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True
     abstained: int = 0
     skipped: int = 0
     unscored_kinds: dict[str, int] = {}
+    first_failure: str = ""
+    """What the first unscored verdict says, as an example."""
     sample_mean: float | None = None
     sample_interval: Interval | None = None
     stability: Stability | None = None

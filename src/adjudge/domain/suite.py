@@ -8,9 +8,11 @@ from pathlib import Path
 import msgspec
 
 from adjudge.domain.case import Case, CaseSource, InlineCases
+from adjudge.domain.catalogue import BUILTIN_JUDGES
 from adjudge.domain.errors import ConfigError, Problem
 from adjudge.domain.gate import Threshold
-from adjudge.domain.judge import Judge
+from adjudge.domain.judge import BuiltinJudge, CheckJudge, Judge
+from adjudge.domain.snippet import compile_snippet
 
 
 class Suite(msgspec.Struct, frozen=True, kw_only=True):
@@ -57,7 +59,21 @@ class Suite(msgspec.Struct, frozen=True, kw_only=True):
         problems += [f"two judges are called {name!r}" for name in duplicates(names)]
         problems += [f"two cases are called {case_id!r}" for case_id in duplicates(ids)]
         problems += [f"threshold for unknown judge {name!r}" for name in self.thresholds if name not in names]
+        for name, threshold in self.thresholds.items():
+            shares = (threshold.min_pass_rate, threshold.min_win_rate, threshold.max_error_rate)
+            if not all(share is None or 0 <= share <= 1 for share in shares):
+                problems.append(f"threshold of {name!r}: rates must be from 0 to 1")
         for judge in self.judges:
+            if isinstance(judge, BuiltinJudge) and judge.builtin not in BUILTIN_JUDGES:
+                known = ", ".join(sorted(BUILTIN_JUDGES))
+                problems.append(
+                    f"judge {judge.name!r}: there is no builtin judge {judge.builtin!r}; there are: {known}"
+                )
+            if isinstance(judge, CheckJudge):
+                try:
+                    compile_snippet(judge.code, judge.name)
+                except (SyntaxError, ValueError) as error:
+                    problems.append(f"judge {judge.name!r}: the check is not valid Python: {error}")
             criteria = [criterion.name for criterion in judge.criteria]
             problems += [f"judge {judge.name!r} has two criteria called {name!r}" for name in duplicates(criteria)]
         if problems:

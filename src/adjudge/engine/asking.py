@@ -10,12 +10,12 @@ from typing import TYPE_CHECKING, NamedTuple, Protocol
 
 import msgspec
 
-from adjudge.domain import ErrorKind, LLMJudge, Status, Verdict, unscored
+from adjudge.domain import ErrorKind, LLMJudge, Status, Usage, Verdict, unscored
 from adjudge.engine.options import RunOptions
 from adjudge.engine.plan import RunPlan
 from adjudge.engine.store import Statement, Store, put_call
 from adjudge.judges import llm_verdict
-from adjudge.models import CallError, Endpoint, ModelRequest, Reply, known
+from adjudge.models import CallError, Endpoint, ModelRequest, Reply, cost_usd, known
 
 if TYPE_CHECKING:
     from adjudge.models.client import ModelClient
@@ -24,6 +24,18 @@ if TYPE_CHECKING:
 def call_key(endpoint: Endpoint, body: bytes, sample: int) -> str:
     """Key of everything that can change a model's answer, and of which repeat of the question it is."""
     return hashlib.sha256(b"\0".join([b"call-1", endpoint.url.encode(), str(sample).encode(), body])).hexdigest()
+
+
+CHARACTERS_PER_TOKEN = 3.6
+"""Of English prose and code with current tokenizers, rounded towards more tokens."""
+ANSWER_TOKENS = 250
+"""A rationale of a paragraph and the verdict."""
+
+
+def expected_usd(endpoint: Endpoint, body_length: int) -> float | None:
+    """What a call will cost by the length of its request and a usual answer; `None` when no price is known."""
+    usage = Usage(input=round(body_length / CHARACTERS_PER_TOKEN), output=ANSWER_TOKENS)
+    return cost_usd(usage, model=endpoint.model, provider=endpoint.wire.name)
 
 
 class Note(Protocol):
@@ -61,6 +73,8 @@ class Asker:
         self._note = note
         self._stopped = stopped
         self._spent_before = store.spent_usd()
+        self._reserved = 0.0
+        self._freed = asyncio.Event()
         self._asking: dict[str, asyncio.Future[tuple[Reply, Statement]]] = {}
         self._answered: set[str] = set()
         self._noted: set[tuple[str, ErrorKind]] = set()
@@ -81,7 +95,6 @@ class Asker:
         try:
             reply, asked, statements = await self._reply(question)
         except CallError as error:
-            self._say_once(judge, error)
             criterion = judge.criteria[0].name
             return unscored(case, judge.name, criterion, error.kind, error.message, sample=sample), key, True, []
         verdict = llm_verdict(judge, reply, case=case, sample=sample, call=key)
@@ -134,23 +147,47 @@ class Asker:
     async def _ask(self, question: _Question) -> tuple[Reply, Statement]:
         self._admit()
         if self._options.offline:
-            raise CallError(ErrorKind.OFFLINE, "no recorded answer")
-        started = time.monotonic()
-        reply = await self._the_client().ask(
-            question.endpoint, question.request, question.body, timeout_s=question.timeout_s, admit=self._admit
-        )
-        self.spent += reply.usage.cost_usd or 0.0
-        seconds = time.monotonic() - started
+            raise CallError(ErrorKind.OFFLINE, "")
+        expected = await self._reserve(question)
+        try:
+            started = time.monotonic()
+            reply = await self._the_client().ask(
+                question.endpoint, question.request, question.body, timeout_s=question.timeout_s, admit=self._admit
+            )
+            self.spent += reply.usage.cost_usd or 0.0
+            seconds = time.monotonic() - started
+        finally:
+            self._release(expected)
         return reply, put_call(question.key, question.endpoint.model, reply, seconds=seconds, origin="asked")
 
     def _admit(self) -> None:
-        """Keep a call from being made once the run stops or the budget is spent."""
+        """Keep a call from being made once the run stops."""
         if self._stopped():
             raise CallError(ErrorKind.INTERRUPTED, "")
+
+    async def _reserve(self, question: _Question) -> float:
+        """Set aside what a call is expected to cost, in USD; waits for calls under way when only they stand before it.
+
+        Raises:
+            CallError: the budget does not reach.
+        """
         budget = self._options.budget_usd
-        spent = self._spent_before + self.spent
-        if budget is not None and spent >= budget:
-            raise CallError(ErrorKind.BUDGET, f"${spent:.4f} of ${budget:.4f} were spent")
+        if budget is None:
+            return 0.0
+        expected = expected_usd(question.endpoint, len(question.body)) or 0.0
+        while (spent := self._spent_before + self.spent) + self._reserved + expected > budget:
+            if self._reserved == 0.0:
+                text = f"${spent:.4f} of ${budget:.4f} are spent, and the next call would cost about ${expected:.4f}"
+                raise CallError(ErrorKind.BUDGET, text)
+            await self._freed.wait()
+            self._admit()
+        self._reserved += expected
+        return expected
+
+    def _release(self, expected: float) -> None:
+        self._reserved = max(0.0, self._reserved - expected) if self._reserved > expected * 1.0001 else 0.0
+        self._freed.set()
+        self._freed = asyncio.Event()
 
     def _the_client(self) -> ModelClient:
         if self._client is None:
@@ -174,9 +211,3 @@ class Asker:
         self._noted.add((endpoint.label, error.kind))
         text = f"{endpoint.label}: {error.kind.value}, {error.message}; trying again in {seconds:.1f} s"
         self._note(text if seen else f"{text} (further retries are not told)", detail=seen)
-
-    def _say_once(self, judge: LLMJudge, error: CallError) -> None:
-        text = f"{judge.name}: {error.kind.sentence} {error.message}".strip()
-        if error.kind is not ErrorKind.INTERRUPTED and (judge.name, error.kind) not in self._noted:
-            self._noted.add((judge.name, error.kind))
-            self._note(text)

@@ -7,7 +7,7 @@ from pathlib import Path
 import msgspec
 
 from adjudge.domain import LLMJudge, StoreError, Usage, kind_of
-from adjudge.engine.asking import call_key
+from adjudge.engine.asking import ANSWER_TOKENS, CHARACTERS_PER_TOKEN, call_key
 from adjudge.engine.options import RunOptions
 from adjudge.engine.plan import RunPlan
 from adjudge.engine.pool import WorkerPool, cores
@@ -15,11 +15,6 @@ from adjudge.engine.protocol import Job
 from adjudge.engine.rundir import HOME, JOURNAL
 from adjudge.engine.store import Store
 from adjudge.models import cost_usd
-
-CHARACTERS_PER_TOKEN = 3.6
-"""Of English prose and code with current tokenizers, rounded towards more tokens."""
-ANSWER_TOKENS = 250
-"""A rationale of a paragraph and the verdict."""
 
 
 class JudgeEstimate(msgspec.Struct, frozen=True, kw_only=True):

@@ -24,6 +24,7 @@ from adjudge.domain import (
 )
 from adjudge.engine.options import RunOptions
 from adjudge.models import CredentialsError, Endpoint, is_loopback, known, resolve
+from adjudge.prompts import template_problem
 
 
 class RunPlan(msgspec.Struct, frozen=True, kw_only=True):
@@ -64,6 +65,8 @@ def make_plan(suite: Suite, options: RunOptions) -> RunPlan:
             is not installed.
     """
     suite.check()
+    if options.samples is not None and options.samples < 1:
+        raise ConfigError(f"samples must be 1 or more, got {options.samples}")
     environ = {**os.environ, **options.environ}
     problems: list[Problem] = []
     warnings: list[Problem] = []
@@ -73,6 +76,12 @@ def make_plan(suite: Suite, options: RunOptions) -> RunPlan:
     endpoints: dict[str, Endpoint] = {}
     for judge in suite.judges:
         if isinstance(judge, LLMJudge):
+            texts = [judge.prompt, *(text for _, text in judge.context)]
+            problems += [
+                Problem(key=f"judge {judge.name!r}", message=problem)
+                for problem in map(template_problem, texts)
+                if problem
+            ]
             if options.no_llm:
                 left_out.append(LeftOut(judge.name, "--no-llm"))
                 continue

@@ -18,7 +18,7 @@ from typing import Any
 
 import msgspec
 
-from adjudge.domain import ErrorKind, Failure, Judge
+from adjudge.domain import WORKER_MARK, ErrorKind, Failure, Judge
 from adjudge.engine.protocol import FrameReader, Item, Job, Loaded, Setup, frame, message_decoder
 from adjudge.judges import Outcome
 
@@ -50,7 +50,7 @@ def worker_environment(environ: Mapping[str, str]) -> dict[str, str]:
     """
     allowed = {name.strip() for name in environ.get("ADJUDGE_JUDGE_ENV", "").split(",")} | _NOT_SECRET
     kept = {name: value for name, value in environ.items() if name in allowed or not _SECRET.search(name)}
-    return {**_ONE_THREAD, **kept}
+    return {**_ONE_THREAD, **kept, WORKER_MARK: "1"}
 
 
 class WorkerPool:

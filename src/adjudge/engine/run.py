@@ -50,6 +50,12 @@ async def execute(plan: RunPlan, options: RunOptions, observer: Observer) -> End
             store.close()
 
 
+class _Owner(msgspec.Struct):
+    """The part of a snapshot that says whose run directory it is."""
+
+    suite: str
+
+
 class _Run:
     def __init__(self, plan: RunPlan, options: RunOptions, observer: Observer, run: Path, store: Store) -> None:
         self.plan = plan
@@ -60,11 +66,13 @@ class _Run:
         self.key = plan.fingerprint
         self.stopping = False
         self.transient = False
+        self.told: set[tuple[str, Kind]] = set()
         self.case_tasks: set[asyncio.Task[None]] = set()
         self.index = {judge.name: index for index, judge in enumerate(plan.judges)}
 
     async def go(self) -> Ended:
         resumed = self.store.meta("fingerprint") is not None
+        self._check_owner()
         begin = [
             self.store.put_meta("snapshot", msgspec.json.encode(self.plan.snapshot)),
             self.store.put_meta("fingerprint", self.key.encode()),
@@ -93,6 +101,13 @@ class _Run:
         if not self.stopping and not self.transient:
             await self.store.write([self.store.put_meta("finished", b"1")])
         return Ended(self.run, self.stopping, asker.spent)
+
+    def _check_owner(self) -> None:
+        """A run directory belongs to one suite, although its judges and cases may change."""
+        snapshot = self.store.meta("snapshot")
+        owner = msgspec.json.decode(snapshot, type=_Owner).suite if snapshot is not None else self.plan.snapshot.suite
+        if owner != self.plan.snapshot.suite:
+            raise StoreError(f"{self.run} belongs to the suite {owner!r}; choose another --output")
 
     async def _all(self, pool: WorkerPool, asker: Asker, *, window: int) -> None:
         places = asyncio.Semaphore(window)
@@ -152,8 +167,16 @@ class _Run:
             return
         await self.store.write([*(extra or []), *(put_verdict(verdict, key, self.key) for verdict, key, _ in made)])
         for verdict, _, fresh in made:
+            if fresh and verdict.error is not None:
+                self._say_once(verdict.judge, verdict.error)
             self.transient = self.transient or (verdict.error is not None and verdict.error.kind.transient)
             self.observer.verdict(verdict, fresh=fresh)
+
+    def _say_once(self, judge: str, failure: Failure) -> None:
+        """Tell of the first failure of its kind of each judge."""
+        if (judge, failure.kind) not in self.told:
+            self.told.add((judge, failure.kind))
+            self.observer.note(f"{judge}: {failure.message or failure.kind.sentence} ({failure.kind.value})")
 
     @contextlib.contextmanager
     def _cache(self) -> Iterator[Store | None]:

@@ -69,7 +69,7 @@ class Store:
         self._thread: threading.Thread | None = None
         try:
             if readonly:
-                self._reader = sqlite3.connect(f"{path.resolve().as_uri()}?mode=ro", uri=True, check_same_thread=False)
+                self._reader = _open_existing(path)
                 self._check_version()
                 return
             path.parent.mkdir(parents=True, exist_ok=True)
@@ -182,6 +182,18 @@ class Store:
                 self._writer.execute("ROLLBACK")
             self._failure = StoreError(_explain(error, self.path))
         return self._failure
+
+
+def _open_existing(path: Path) -> sqlite3.Connection:
+    """Open for reading. Where it may be written too, closing it clears the log files away."""
+    for mode in ("rw", "ro"):
+        try:
+            connection = sqlite3.connect(f"{path.resolve().as_uri()}?mode={mode}", uri=True, check_same_thread=False)
+            connection.execute("SELECT 1 FROM meta").fetchone()
+            return connection
+        except sqlite3.OperationalError as error:
+            failure = error
+    raise failure
 
 
 def _settle(futures: list[asyncio.Future[None]], error: StoreError | None) -> None:

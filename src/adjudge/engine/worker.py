@@ -21,7 +21,7 @@ import msgspec
 from adjudge.cases import case_record
 from adjudge.domain import BuiltinJudge, ErrorKind, Failure, Judge, LLMJudge, MissingExtraError
 from adjudge.engine.protocol import FrameReader, Item, Job, Loaded, Setup, frame, job_decoder, setup_decoder
-from adjudge.judges import MAX_PRINTED, LocalRunner, Outcome, cap, describe, llm_request
+from adjudge.judges import MAX_PRINTED, LocalRunner, NothingToJudgeError, Outcome, cap, describe, llm_request
 from adjudge.prompts import PromptError
 
 MAX_PRINTED_BYTES = 16 * 1024 * 1024
@@ -97,6 +97,8 @@ class _Worker:
                 return Item(index, request=llm_request(judge, msgspec.msgpack.decode(data)))
             except PromptError as error:
                 return Item(index, outcome=Outcome(failure=Failure(ErrorKind.CONFIG, str(error))))
+            except NothingToJudgeError as error:
+                return Item(index, outcome=Outcome(failure=Failure(ErrorKind.INPUT, str(error))))
         return self.local(index, judge, data, digest, known)
 
     def local(self, index: int, judge: Judge, data: bytes, digest: bytes, known: str | None) -> Item:

@@ -103,12 +103,18 @@ class _Failed:
 _FAILED: Any = _Failed()
 
 
+def closest(name: str, known: Iterable[str]) -> str:
+    """A hint with the most similar known name, or nothing."""
+    match = difflib.get_close_matches(name, sorted(set(known)), n=1, cutoff=0.65)
+    return f"did you mean {match[0]!r}?" if match else ""
+
+
 def nearest(name: str, known: Iterable[str]) -> str:
     """A hint with the most similar known name, or the whole list when it is short, or nothing."""
-    names = sorted(known)
-    match = difflib.get_close_matches(name, names, n=1, cutoff=0.6)
+    names = sorted(set(known))
+    match = closest(name, names)
     if match:
-        return f"did you mean {match[0]!r}?"
+        return match
     return f"known: {', '.join(names)}" if names and len(names) <= 40 else ""
 
 
@@ -184,6 +190,8 @@ def expected(kind: Any) -> str:
             names.append("a list" if inner == "anything" else f"a list of {inner}")
         else:
             names.append(words.get(type(option), "anything"))
+    if "a number" in names and "a whole number" in names:
+        names.remove("a whole number")
     return " or ".join(dict.fromkeys(names))
 
 

@@ -1,7 +1,17 @@
 """How each kind of judge reaches a verdict."""
 
-from adjudge.judges.llm import PARSER_VERSION, llm_request, llm_verdict
+from adjudge.judges.llm import PARSER_VERSION, NothingToJudgeError, llm_request, llm_verdict
 from adjudge.judges.local import LocalRunner, describe
 from adjudge.judges.outcome import MAX_PRINTED, Outcome, cap
 
-__all__ = ["MAX_PRINTED", "PARSER_VERSION", "LocalRunner", "Outcome", "cap", "describe", "llm_request", "llm_verdict"]
+__all__ = [
+    "MAX_PRINTED",
+    "PARSER_VERSION",
+    "LocalRunner",
+    "NothingToJudgeError",
+    "Outcome",
+    "cap",
+    "describe",
+    "llm_request",
+    "llm_verdict",
+]

@@ -8,13 +8,24 @@ from typing import Any
 from adjudge.domain import Failure, LLMJudge, Status, Verdict
 from adjudge.models import ModelRequest, Reply, ToolSchema
 from adjudge.prompts import (
+    WORK,
     Answer,
+    mentions,
     read_json,
     read_text_answer,
     render,
     template_variables,
     verdict_tool,
 )
+
+
+class NothingToJudgeError(ValueError):
+    """Everything of the agent's that the prompt refers to is empty."""
+
+
+def _are(names: list[str]) -> str:
+    return "is" if len(names) == 1 else "are"
+
 
 PARSER_VERSION = 1
 """Part of a certificate's identity; raised whenever the reading of replies changes."""
@@ -25,8 +36,13 @@ def llm_request(judge: LLMJudge, record: Mapping[str, Any]) -> ModelRequest:
 
     Raises:
         PromptError: the template fails on this case.
+        NothingToJudgeError: the case has nothing that the prompt could show.
     """
     variables = template_variables(record, judge.arguments)
+    sources = [judge.prompt, *(text for _, text in judge.context)]
+    shown = [name for name in WORK if any(mentions(source, name) for source in sources)]
+    if shown and not any(variables[name] for name in shown):
+        raise NothingToJudgeError(f"there is nothing to judge: {', '.join(shown)} of this case {_are(shown)} empty")
     parts = [render(judge.prompt, variables)]
     parts += [f"## Context: {name}\n\n{render(text, variables)}" for name, text in judge.context]
     tool = verdict_tool(judge.criteria[0])

@@ -72,7 +72,11 @@ def _openai(name: str, environ: Mapping[str, str]) -> Endpoint:
 def _base_url(variable: str, default: str, environ: Mapping[str, str]) -> str:
     base = (environ.get(variable) or default).rstrip("/")
     parts = urlsplit(base)
-    if parts.scheme not in ("http", "https") or not parts.netloc:
+    try:
+        valid = parts.scheme in ("http", "https") and bool(parts.hostname) and (parts.port or 1) > 0
+    except ValueError:
+        valid = False
+    if not valid:
         raise CredentialsError(f"{variable} must be an http(s) URL, got {base!r}")
     if parts.username or parts.password:
         raise CredentialsError(f"{variable} must not hold a user or password")

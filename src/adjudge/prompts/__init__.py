@@ -4,9 +4,11 @@ from adjudge.prompts.contract import Answer, VerdictTool, read_arguments, read_j
 from adjudge.prompts.fence import GUARD, fenced
 from adjudge.prompts.template import (
     VARIABLES,
+    WORK,
     PromptError,
     mentions,
     render,
+    shows_work,
     template_problem,
     template_variables,
 )
@@ -14,6 +16,7 @@ from adjudge.prompts.template import (
 __all__ = [
     "GUARD",
     "VARIABLES",
+    "WORK",
     "Answer",
     "PromptError",
     "VerdictTool",
@@ -23,6 +26,7 @@ __all__ = [
     "read_json",
     "read_text_answer",
     "render",
+    "shows_work",
     "template_problem",
     "template_variables",
     "verdict_tool",

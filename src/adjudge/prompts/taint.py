@@ -51,8 +51,22 @@ def _flows(template: nodes.Template) -> Iterator[tuple[list[nodes.Node], set[str
         yield [*macro.body, *macro.defaults], {macro.name}
         for argument, default in zip(reversed(macro.args), reversed(macro.defaults), strict=False):
             yield [default], {argument.name}
+    for macro in template.find_all(nodes.Macro):  # whatever any call hands over may reach any macro
+        yield _handed_over(template), {argument.name for argument in macro.args} | {"varargs", "kwargs", "caller"}
+    for part in template.find_all(nodes.Block):
+        yield [*part.body], {"self"}
     for call in template.find_all(nodes.CallBlock):
         yield [call.call, *call.body, *call.defaults], {argument.name for argument in call.args}
+
+
+def _handed_over(template: nodes.Template) -> list[nodes.Node]:
+    """Every argument of every call, and what call blocks hold."""
+    parts: list[nodes.Node] = []
+    for call in template.find_all(nodes.Call):
+        parts += [*call.args, *call.kwargs, *(part for part in (call.dyn_args, call.dyn_kwargs) if part)]
+    for block in template.find_all(nodes.CallBlock):
+        parts += block.body
+    return parts
 
 
 def _bound(target: nodes.Node) -> set[str]:

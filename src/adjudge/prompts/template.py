@@ -14,6 +14,7 @@ from adjudge.prompts.taint import FENCE, fence_outputs
 from adjudge.prompts.views import AnnotationsView, OutputsView, shown, to_json
 
 AGENT_MADE = frozenset({"outputs", "conversation", "reasoning", "tool_trace", "inputs", "evidence"})
+WORK = tuple(sorted(AGENT_MADE - {"inputs"}))
 AUTHORED = ("annotations", "arguments", "examples")
 VARIABLES = (*sorted(AGENT_MADE), *AUTHORED)
 
@@ -67,6 +68,9 @@ def template_problem(source: str) -> str | None:
             for used in tree.find_all(kind):
                 if used.name not in known:
                     return f"line {used.lineno} of the template: there is no {kind.__name__.lower()} {used.name!r}"
+        problem = _text_attribute(tree)
+        if problem:
+            return problem
         _compiled(source)
     except TemplateSyntaxError as error:
         return f"line {error.lineno} of the template: {error.message}"
@@ -77,13 +81,37 @@ def template_problem(source: str) -> str | None:
     return None
 
 
+def _text_attribute(tree: nodes.Template) -> str | None:
+    """`{{ inputs.request }}`: the text variables are text, and have no keys."""
+    picked: list[tuple[nodes.Node, str, int]] = [(p.node, p.attr, p.lineno) for p in tree.find_all(nodes.Getattr)]
+    picked += [
+        (p.node, p.arg.value, p.lineno)
+        for p in tree.find_all(nodes.Getitem)
+        if isinstance(p.arg, nodes.Const) and isinstance(p.arg.value, str)
+    ]
+    for node, key, line in picked:
+        if isinstance(node, nodes.Name) and node.name in _TEXTS and not hasattr(str, key):
+            return f"line {line} of the template: {node.name} is text and has no {key!r}"
+    return None
+
+
+def shows_work(source: str) -> bool:
+    """True if a template refers to anything that the agent made, its inputs apart."""
+    return any(mentions(source, name) for name in WORK)
+
+
 def mentions(source: str, variable: str) -> bool:
     """True if a template refers to the variable; one that does not parse is searched as text."""
+    used = _used(source)
+    return variable in source if used is None else variable in used
+
+
+@lru_cache(maxsize=512)
+def _used(source: str) -> frozenset[str] | None:
     try:
-        parsed = _environment().parse(source)
+        return frozenset(meta.find_undeclared_variables(_environment().parse(source)))
     except TemplateSyntaxError:
-        return variable in source
-    return variable in meta.find_undeclared_variables(parsed)
+        return None
 
 
 def template_variables(record: Mapping[str, Any], arguments: Mapping[str, Any]) -> dict[str, Any]:

@@ -25,7 +25,7 @@ def summary_markdown(result: RunResult) -> str:
         lines += [f"- {escape(words.one_line(reason))}" for reason in reasons] + [""]
     lines += _judges(result)
     if result.left_out:
-        lines += [f"Left out: {escape(gone.judge)} ({escape(gone.why)})" for gone in result.left_out] + [""]
+        lines += [f"- Left out: {escape(gone.judge)} ({escape(gone.why)})" for gone in result.left_out] + [""]
     lines += _disagreements(result)
     lines += _cases("Unscored", [s for s in result.scores if s.status is Status.UNSCORED])
     lines += _cases("Failed", [s for s in result.scores if s.value is False])
@@ -56,7 +56,7 @@ def _judges(result: RunResult) -> list[str]:
     for summary in result.judges:
         cells = [
             escape(words.judge_name(summary)),
-            summary.kind + (f" ({escape(summary.model)})" if summary.model else ""),
+            summary.kind + (f" ({escape(summary.model.split(' at ')[0])})" if summary.model else ""),
             words.metric(summary),
             str(summary.n),
             words.unscored(summary),

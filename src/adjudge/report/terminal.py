@@ -11,7 +11,7 @@ from adjudge.report.words import worst
 if TYPE_CHECKING:
     from rich.console import Console
 
-_STYLES = {"pass": "green", "fail": "red", "inconclusive": "yellow", "broken": "magenta"}
+_STYLES = {"-": "dim", "pass": "green", "fail": "red", "inconclusive": "yellow", "broken": "magenta"}
 
 
 def print_result(result: RunResult, console: Console, *, verbose: bool = False) -> None:

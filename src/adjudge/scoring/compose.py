@@ -33,7 +33,7 @@ def compose(snapshot: Snapshot, verdicts: Iterable[Verdict], *, version: str = "
             for stub in snapshot.cases:
                 verdicts_here = held.get((stub.id, judge.name, criterion.name), [])
                 if len(verdicts_here) > 1:
-                    verdicts_here.sort(key=msgspec.json.encode)
+                    verdicts_here.sort(key=repr)
                 samples = {v.sample: v for v in verdicts_here}
                 full = [
                     samples.get(k)

@@ -54,12 +54,13 @@ def _errors(summary: JudgeSummary, threshold: Threshold) -> GateCheck:
     bound = threshold.max_error_rate
     kinds = ", ".join(f"{kind} {count}" for kind, count in summary.unscored_kinds.items())
     text = f"{_name(summary)}: {summary.unscored} of {asked} unscored" + (f" ({kinds})" if kinds else "")
+    said = f"; the first: {summary.first_failure}" if summary.first_failure else ""
     if bound is not None:
         decision = Decision.PASS if rate <= bound else Decision.BROKEN
-        text += f", max_error_rate is {bound:g}"
+        text += f", max_error_rate is {bound:g}{said}"
     elif summary.unscored:
         decision = Decision.BROKEN
-        text += ", and no max_error_rate admits that"
+        text += f", and no max_error_rate admits that{said}"
     else:
         decision = Decision.PASS
     return GateCheck(summary.judge, "error_rate", decision, text, rate, 0.0 if bound is None else bound)
@@ -81,7 +82,7 @@ def _metric(summary: JudgeSummary, threshold: Threshold, metric: str, bound: flo
             )
             return check(Decision.BROKEN, f"min_{metric} is set, but the judge returned {kind}")
         if summary.unscored:
-            return check(Decision.BROKEN, f"no {metric}: all {summary.unscored} verdicts are unscored")
+            return check(Decision.BROKEN, f"no {metric}, since no verdict could be had")
         return check(Decision.INCONCLUSIVE, f"no {metric}: no case was judged ({_why_none(summary)})")
     value = summary.value
     assert value is not None

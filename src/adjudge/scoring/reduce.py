@@ -91,6 +91,13 @@ def _without_value(verdicts: Sequence[Verdict], usable: int, asked: int) -> tupl
     abstained = sum(v.status is Status.ABSTAINED for v in verdicts)
     if abstained >= len(errors) and abstained + usable >= asked / 2:
         return Status.ABSTAINED, None, None
+    unfinished = [e for e in errors if e.kind is ErrorKind.INTERRUPTED]
+    if unfinished:
+        return (
+            Status.UNSCORED,
+            None,
+            Failure(ErrorKind.INTERRUPTED, f"{asked - len(unfinished)} of {asked} samples asked"),
+        )
     if usable:
         kinds = ", ".join(f"{kind} {count}" for kind, count in sorted(Counter(e.kind for e in errors).items()))
         return Status.UNSCORED, None, Failure(ErrorKind.TOO_FEW_VOTES, f"{usable} of {asked} samples usable ({kinds})")

@@ -55,6 +55,7 @@ def summarise(
         abstained=by_status[Status.ABSTAINED],
         skipped=by_status[Status.SKIPPED],
         unscored_kinds=dict(sorted(kinds.items())),
+        first_failure=next((score.error.message[:300] for score in scores if score.error), ""),
         sample_mean=sample_mean,
         sample_interval=sample_interval,
         stability=_stability(judge, scores) if judge.samples > 1 else None,

@@ -22,25 +22,34 @@ from adjudge.domain import (
     Scale,
     compile_snippet,
 )
-from adjudge.formats.convert import Converter, nearest
+from adjudge.formats.convert import Converter, closest, nearest
+from adjudge.formats.eval_yaml.python import code_problem, unknown_names
 from adjudge.formats.eval_yaml.schema import JudgeConfig
 from adjudge.formats.located import Located, read_text
-from adjudge.prompts import mentions, template_problem
+from adjudge.prompts import mentions, shows_work, template_problem
 
 DEFAULT_SCALE = (1, 5)
 RUBRIC_TAIL = "\n\n# Agent Response to Evaluate\n\n{{ conversation }}"
 
 _LLM_KEYS = ("prompt", "prompt_file", "llm_rubric")
 _BUILTIN_EXCLUDES = ("check", "prompt", "prompt_file", "llm_rubric", "agent", "module", "function")
+_BUILTINS_TO_COME = (
+    "consulted_docs",
+    "no_harmful_content",
+    "output_completeness",
+    "simulator_provenance",
+    "tool_call_validation",
+)
 _SUPPORTED_PROVIDERS = ("anthropic", "openai", "openrouter", "runner")
 
 
 class JudgeReader:
     """Reads one judge at a time; `find` resolves a path the user wrote to a file that exists, or `None`."""
 
-    def __init__(self, converter: Converter, find: Callable[[str], Path | None]) -> None:
+    def __init__(self, converter: Converter, find: Callable[[str], Path | None], code_paths: tuple[str, ...]) -> None:
         self.converter = converter
         self.find = find
+        self.code_paths = code_paths
 
     def read(self, node: Located, path: str) -> Judge | None:
         """The judge, or `None` after reporting why there is none."""
@@ -72,6 +81,9 @@ class JudgeReader:
             return self._llm(entry)
         if config.module is not None and config.function is not None:
             entry.must_be_identifiers()
+            problem = code_problem(config.module, config.function, self.code_paths)
+            if problem:
+                entry.error(*problem)
             return CodeJudge(module=config.module, function=config.function, **entry.common(entry.code_scale()))
         missing = "function" if config.module is not None else "module" if config.function is not None else None
         if missing:
@@ -91,7 +103,10 @@ class JudgeReader:
         known = BUILTIN_JUDGES.get(flat)
         if known is None or name not in {flat, f"{known.category}/{flat}"}:
             listed = ", ".join(f"{info.category}/{key}" for key, info in sorted(BUILTIN_JUDGES.items()))
-            hint = nearest(flat, BUILTIN_JUDGES)
+            hint = closest(flat, BUILTIN_JUDGES)
+            if flat in _BUILTINS_TO_COME:
+                entry.error("builtin", f"the builtin judge {flat!r} is not available yet", hint="leave it out for now")
+                return None
             entry.error("builtin", f"there is no builtin judge {name!r}; there are: {listed}", hint=hint)
             return None
         for key in config.arguments or {}:
@@ -128,6 +143,8 @@ class JudgeReader:
                 context.append((Path(name).name, text))
         if config.model is not None:
             entry.check_model("model", config.model)
+        if prompt and not any(map(shows_work, [prompt, *(text for _, text in context)])):
+            entry.warn(key, "the prompt shows nothing of what the agent made", hint="such as {{ outputs }}")
         common = entry.common(entry.model_scale())
         common["timeout_s"] = 300.0
         return LLMJudge(prompt=prompt or "", context=tuple(context), model=config.model or "", **common)
@@ -206,6 +223,11 @@ class _Entry:
                 compile(config.condition.strip(), "<if>", "eval", flags=ast.PyCF_ONLY_AST)
             except (SyntaxError, ValueError) as error:
                 self.error("if", f"is not a Python expression: {getattr(error, 'msg', error)}")
+            else:
+                unknown = sorted(unknown_names(config.condition))
+                if unknown:
+                    hint = nearest(unknown[0], ("annotations", "outputs"))
+                    self.error("if", f"there is no {', '.join(unknown)}: it sees annotations and outputs", hint=hint)
 
     def _check_range(self) -> None:
         config = self.config

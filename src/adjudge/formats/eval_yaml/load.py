@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import re
+from math import inf
 from pathlib import Path
 
 from adjudge.cases import DatasetFolder, read_dataset
-from adjudge.domain import ConfigError, Judge, Problem, Suite, Threshold
-from adjudge.formats.convert import Converter, nearest
+from adjudge.domain import ConfigError, Judge, Numeric, Problem, Suite, Threshold
+from adjudge.formats.convert import Converter, closest, nearest
 from adjudge.formats.eval_yaml.judges import JudgeReader, model_problem
 from adjudge.formats.eval_yaml.schema import NOT_YET, SETS_ASIDE, EvalConfig
 from adjudge.formats.located import Located, parse_yaml, read_text
@@ -63,11 +64,14 @@ class _Reader:
             if problem:
                 self.converter.add_at(self._place("models", "judge"), "models.judge", problem[0], hint=problem[1])
         names = [node.value["name"].value for node in _items(judges_node) if _has_name(node)]
-        thresholds = self._thresholds(config, names)
+        scales = {judge.name: judge.criteria[0].scale for judge in judges}
+        ranges = {name: (s.min, s.max) for name, s in scales.items() if isinstance(s, Numeric) and s.enforced}
+        thresholds = self._thresholds(config, names, ranges)
         outputs = self._outputs(config)
         cases = self._cases(config, outputs)
         if cases is None:
             return None
+        self._labels(cases, names)
         return Suite(
             name=self._name(config),
             description=config.description or "",
@@ -75,7 +79,7 @@ class _Reader:
             judges=tuple(judges),
             thresholds=thresholds,
             default_model=(config.models.judge if config.models else None) or "",
-            code_paths=tuple(dict.fromkeys((str(self.path.parent.resolve()), str(Path.cwd())))),
+            code_paths=self._code_paths(),
             format="eval_yaml",
             warnings=tuple(problem for problem in self.converter.problems if problem.warning),
         )
@@ -91,10 +95,10 @@ class _Reader:
                 self.converter.add_at(
                     self.root.keys[key], key, f"{what} are not available yet", hint="leave it out for now"
                 )
-        for key, what in SETS_ASIDE.items():
-            if key in self.root.value and self.root.value[key].value:
-                message = f"{what} is not available yet: outputs that are already collected are judged"
-                self.converter.add_at(self.root.keys[key], key, message, warning=True)
+        aside = [key for key in SETS_ASIDE if key in self.root.value and self.root.value[key].value]
+        if aside:
+            message = f"{', '.join(aside)}: not used yet, adjudge judges outputs that are already collected"
+            self.converter.add_at(self.root.keys[aside[0]], "", message, warning=True)
         if "providers" in self.root.value:
             self.converter.add_at(self.root.keys["providers"], "providers", "has moved", hint="write models.providers")
         models = self.root.value.get("models")
@@ -110,7 +114,7 @@ class _Reader:
         if not isinstance(node.value, list):
             self.converter.add(node, "judges", f"expected a list, got {node.kind}")
             return []
-        reader = JudgeReader(self.converter, self._find)
+        reader = JudgeReader(self.converter, self._find, self._code_paths())
         judges = []
         seen: dict[str, int] = {}
         for index, child in enumerate(node.value):
@@ -128,7 +132,9 @@ class _Reader:
             self.converter.add(node, "judges", "no judge is left to run")
         return judges
 
-    def _thresholds(self, config: EvalConfig, names: list[str]) -> dict[str, Threshold]:
+    def _thresholds(
+        self, config: EvalConfig, names: list[str], ranges: dict[str, tuple[float, float]]
+    ) -> dict[str, Threshold]:
         result: dict[str, Threshold] = {}
         for name, entry in (config.thresholds or {}).items():
             where = f"thresholds.{name}"
@@ -142,8 +148,10 @@ class _Reader:
                 if share is not None and not 0 <= share <= 1:
                     hint = f"{share}% is {share / 100:g}" if 1 < share <= 100 else ""
                     self.converter.add_at(keys[key], f"{where}.{key}", f"must be from 0 to 1, got {share}", hint=hint)
-            if entry.min_mean is not None and entry.min_mean != entry.min_mean:
-                self.converter.add_at(keys["min_mean"], f"{where}.min_mean", "must be a number")
+            low, high = ranges.get(name, (-inf, inf))
+            if entry.min_mean is not None and not low <= entry.min_mean <= high:
+                message = f"lies outside the judge's scale, {low:g} to {high:g}, got {entry.min_mean}"
+                self.converter.add_at(keys["min_mean"], f"{where}.min_mean", message)
             if entry.min_win_rate is not None:
                 hint = "use min_pass_rate or min_mean"
                 message = "belongs to pairwise judges, which are not available yet"
@@ -210,6 +218,20 @@ class _Reader:
                 self.root.value["outputs"], "outputs", f"no case has any output below {where}", hint=hint
             )
         return source
+
+    def _labels(self, cases: DatasetFolder, judges: list[str]) -> None:
+        """What people said of the cases must be said of a judge that exists, in a form that can be compared."""
+        for stub in cases.stubs():
+            said = stub.annotations.get("verdicts")
+            acceptable = stub.annotations.get("acceptable")
+            problems = [] if isinstance(acceptable, bool | None) else ["acceptable is neither true nor false"]
+            unknown = [name for name in said if name not in judges] if isinstance(said, dict) else []
+            problems += [f"verdicts: there is no judge {name!r} {closest(name, judges)}".strip() for name in unknown]
+            file = f"{stub.id}/annotations.yaml"
+            self.converter.problems += [Problem(file=file, message=text, warning=True) for text in problems]
+
+    def _code_paths(self) -> tuple[str, ...]:
+        return tuple(dict.fromkeys((str(self.path.parent.resolve()), str(Path.cwd()))))
 
     def _find(self, name: str) -> Path | None:
         """A path as the user wrote it: from the config's folder, then from the current one."""

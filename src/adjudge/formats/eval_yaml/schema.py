@@ -95,14 +95,7 @@ class EvalConfig(msgspec.Struct, forbid_unknown_fields=True):
     providers: dict[str, Any] | None = None
 
 
-SETS_ASIDE = {
-    "execution": "running the agent",
-    "runner": "running the agent",
-    "permissions": "running the agent",
-    "inputs": "running the agent",
-    "generation": "generating cases",
-    "mlflow": "logging to MLflow",
-}
+SETS_ASIDE = ("execution", "runner", "permissions", "inputs", "generation", "mlflow", "traces")
 """Keys that say nothing of judging: accepted with a warning while the stage they belong to does not exist."""
 
 NOT_YET = {

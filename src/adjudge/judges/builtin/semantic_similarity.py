@@ -6,6 +6,7 @@ Similar is not correct: a sentence and its negation lie close together.
 from __future__ import annotations
 
 import fnmatch
+import re
 from typing import Any
 
 from adjudge.judges.embedding import similarity
@@ -40,6 +41,8 @@ def _reference(outputs: dict[str, Any], key: str) -> str:
     text = outputs.get(f"annotation_{key}_content") or outputs.get("annotations", {}).get(key)
     if not isinstance(text, str) or not text.strip():
         raise ValueError(f"the case has no annotation {key!r} with a reference text")
+    if f"annotation_{key}_content" not in outputs and re.fullmatch(r"[\w./-]+\.\w{1,5}", text):
+        raise ValueError(f"the annotation {key!r} names {text}, and the case has no such file")
     return text
 
 
