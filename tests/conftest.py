@@ -6,6 +6,11 @@ import os
 from pathlib import Path
 
 import pytest
+from hypothesis import settings
+
+# How long one example takes depends on who else uses the machine.
+settings.register_profile("shared", deadline=None)
+settings.load_profile("shared")
 
 ROOT = Path(__file__).parent.parent
 SECRETS = ("ANTHROPIC", "OPENAI", "OPENROUTER", "EVAL_JUDGE", "AWS_", "GOOGLE_", "GEMINI_", "REWARDKIT", "GITHUB_")

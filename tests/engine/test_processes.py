@@ -39,7 +39,7 @@ def test_kill_9_at_any_moment_loses_nothing_and_asks_nothing_twice(tmp_path: Pat
     arguments = ["run", "-q", "--max-concurrency", str(width)]
     log = tmp_path / "log.jsonl"
     rng = random.Random(int(time.time()))
-    with LoopbackProvider(latency=0.03, log=log) as provider:
+    with LoopbackProvider(latency=0.2 if SOAK else 0.03, log=log) as provider:
         env = environment(tmp_path, provider)
         kills = 0
         while kills < KILLS:
@@ -57,7 +57,8 @@ def test_kill_9_at_any_moment_loses_nothing_and_asks_nothing_twice(tmp_path: Pat
         calm = call(*arguments, "--output", "calm", "--fresh", cwd=tmp_path, env=env)
         assert calm.returncode == 0
     assert len(answered) == CALLS
-    assert kills > 0
+    print(f"{kills} kills, {CALLS} questions, {repeated} asked again because they were under way at a kill")
+    assert kills >= (20 if SOAK else 1)
     assert repeated <= kills * width
     assert (tmp_path / "run" / "result.json").read_bytes() == (tmp_path / "calm" / "result.json").read_bytes()
 
