@@ -16,6 +16,7 @@ FILES = sorted(SOURCE.rglob("*.py"))
 
 TIERS = [
     {"domain", "_version"},
+    {"located"},
     {"prompts", "models", "stats"},
     {"judges", "scoring"},
     {"formats", "cases", "engine", "report"},

@@ -8,15 +8,14 @@ from pathlib import Path
 from typing import Any
 
 import msgspec
-import yaml
 
 from adjudge.cases.events import read_events
 from adjudge.cases.files import plain_files, read_outputs, read_text
 from adjudge.domain import BinaryFile, Case, CaseRef, CaseStub, Metrics, Problem
+from adjudge.located import parse_yaml
+from adjudge.located import read_text as read_text_file
 
 INPUT_NAMES = ("input.yaml", "input.yml", "input.json")
-
-_Loader: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 
 
 class CaseFolder(msgspec.Struct, frozen=True, tag="folder"):
@@ -137,27 +136,26 @@ def _read_folder(folder: str, shown: str, problems: list[Problem]) -> tuple[dict
 
 def _mapping(path: str, shown: str, problems: list[Problem], *, whole_value: str = "") -> dict[str, Any] | None:
     """A small YAML or JSON file as a mapping with text keys. `whole_value` names a value that is no mapping."""
-    try:
-        loaded = yaml.load(Path(path).read_bytes().decode("utf-8-sig"), _Loader)
-    except yaml.MarkedYAMLError as error:
-        mark = error.problem_mark
-        line, column = (mark.line + 1, mark.column + 1) if mark else (0, 0)
-        message = f"not valid YAML: {error.problem or error.context}"
-        problems.append(Problem(file=shown, line=line, column=column, message=message))
+    text = read_text_file(Path(path), shown)
+    if isinstance(text, Problem):
+        problems.append(text)
         return None
-    except (OSError, UnicodeDecodeError, yaml.YAMLError, ValueError, RecursionError) as error:
-        problems.append(Problem(file=shown, message=f"cannot be read: {error}"))
+    root, found = parse_yaml(text, shown)
+    problems += found
+    if found:
         return None
+    loaded: Any = root.plain() if root is not None else None
     if loaded is None:
         return {}
     if not isinstance(loaded, dict):
         if whole_value:
             return {whole_value: loaded}
-        problems.append(Problem(file=shown, message=f"expected a mapping, got {type(loaded).__name__}"))
+        problems.append(Problem(file=shown, message=f"expected a mapping, got {root.kind if root else 'nothing'}"))
         return None
     try:
-        cleaned: Any = msgspec.to_builtins({str(key): value for key, value in loaded.items()}, str_keys=True)
-    except (TypeError, RecursionError, ValueError) as error:
+        cleaned: Any = msgspec.to_builtins(loaded, str_keys=True)
+        msgspec.msgpack.encode(cleaned)
+    except (TypeError, RecursionError, ValueError, OverflowError) as error:
         problems.append(Problem(file=shown, message=f"holds something that is not plain data: {error}"))
         return None
     return dict(cleaned)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from math import isfinite
 from pathlib import Path
 
 import msgspec
@@ -52,6 +53,8 @@ class Suite(msgspec.Struct, frozen=True, kw_only=True):
             ConfigError: with every duplicate or unknown name, and for a name that is not one path segment.
         """
         problems: list[str] = []
+        if isinstance(self.cases, Sequence):
+            problems += [text for case in self.cases if (text := _case_problem(case))]
         names = [judge.name for judge in self.judges]
         ids = [stub.id for stub in self.source.stubs()]
         if self.name in {"", ".", ".."} or Path(self.name).name != self.name or not self.name.isprintable():
@@ -63,6 +66,12 @@ class Suite(msgspec.Struct, frozen=True, kw_only=True):
             shares = (threshold.min_pass_rate, threshold.min_win_rate, threshold.max_error_rate)
             if not all(share is None or 0 <= share <= 1 for share in shares):
                 problems.append(f"threshold of {name!r}: rates must be from 0 to 1")
+            if threshold.min_mean is not None and not isfinite(threshold.min_mean):
+                problems.append(f"threshold of {name!r}: min_mean must be a finite number")
+            if threshold.decide_by not in ("point", "interval"):
+                problems.append(
+                    f"threshold of {name!r}: decide_by must be point or interval, got {threshold.decide_by!r}"
+                )
         for judge in self.judges:
             if isinstance(judge, BuiltinJudge) and judge.builtin not in BUILTIN_JUDGES:
                 known = ", ".join(sorted(BUILTIN_JUDGES))
@@ -78,6 +87,18 @@ class Suite(msgspec.Struct, frozen=True, kw_only=True):
             problems += [f"judge {judge.name!r} has two criteria called {name!r}" for name in duplicates(criteria)]
         if problems:
             raise ConfigError([Problem(message=text) for text in problems])
+
+
+def _case_problem(case: Case) -> str | None:
+    """Why a case built in Python cannot be sent to a worker."""
+    if not isinstance(case, Case):
+        return f"a case must be a Case, got {type(case).__name__}"
+    try:
+        msgspec.msgpack.decode(msgspec.msgpack.encode(case), type=Case)
+        msgspec.json.encode(case.annotations)
+    except (TypeError, ValueError, OverflowError, RecursionError) as error:
+        return f"case {case.id!r} holds something that is not plain data: {error}"
+    return None if case.id.isprintable() and case.id else f"case {case.id!r}: the id must be readable text"
 
 
 def duplicates(names: Sequence[str]) -> list[str]:

@@ -10,7 +10,7 @@ from typing import Any, TypeVar
 import msgspec
 
 from adjudge.domain import Problem
-from adjudge.formats.located import Located
+from adjudge.located import Located
 
 T = TypeVar("T", bound=msgspec.Struct)
 

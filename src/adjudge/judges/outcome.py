@@ -59,7 +59,12 @@ def _split(returned: Any) -> tuple[Any, Any]:
 def _builtin(value: Any) -> Any:
     """A numpy scalar (or anything else with `.item()`) as the Python number it stands for."""
     if type(value).__module__ == "numpy" and hasattr(value, "item"):
-        return value.item()
+        value = value.item()
+    if isinstance(value, int) and not isinstance(value, bool) and abs(value) >= 2**63:
+        try:
+            return float(value)  # what a journal can hold
+        except OverflowError:
+            return value
     return value
 
 

@@ -31,6 +31,8 @@ def fence_outputs(template: nodes.Template, agent_made: frozenset[str]) -> nodes
         for source, targets in _flows(template):
             if _uses(source, names):
                 names |= targets
+        if any(_binds_namespace(target) and _uses(source, names) for source, target in _assignments(template)):
+            names |= {name.name for name in template.find_all(nodes.Name) if name.ctx != "load"}  # it may have aliases
         if len(names) == before:
             break
     return _Wrapper(names).visit(template)  # type: ignore[no-any-return]
@@ -57,6 +59,17 @@ def _flows(template: nodes.Template) -> Iterator[tuple[list[nodes.Node], set[str
         yield [*part.body], {"self"}
     for call in template.find_all(nodes.CallBlock):
         yield [call.call, *call.body, *call.defaults], {argument.name for argument in call.args}
+
+
+def _assignments(template: nodes.Template) -> Iterator[tuple[list[nodes.Node], nodes.Node]]:
+    for assign in template.find_all(nodes.Assign):
+        yield [assign.node], assign.target
+    for block in template.find_all(nodes.AssignBlock):
+        yield block.body, block.target
+
+
+def _binds_namespace(target: nodes.Node) -> bool:
+    return isinstance(target, nodes.NSRef) or target.find(nodes.NSRef) is not None
 
 
 def _handed_over(template: nodes.Template) -> list[nodes.Node]:

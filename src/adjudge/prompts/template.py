@@ -61,13 +61,13 @@ def template_problem(source: str) -> str | None:
     """What keeps a template from rendering for any case, in words; `None` when nothing does."""
     try:
         tree = _environment().parse(source)
-        unknown = sorted(meta.find_undeclared_variables(tree) - set(VARIABLES) - set(_environment().globals))
         if any(tree.find(part) is not None for part in _PARTS):
             return "a template cannot include, import or extend another file; context adds files to a prompt"
         for kind, known in ((nodes.Filter, _environment().filters), (nodes.Test, _environment().tests)):
             for used in tree.find_all(kind):
                 if used.name not in known:
                     return f"line {used.lineno} of the template: there is no {kind.__name__.lower()} {used.name!r}"
+        unknown = sorted(meta.find_undeclared_variables(tree) - set(VARIABLES) - set(_environment().globals))
         problem = _text_attribute(tree)
         if problem:
             return problem
@@ -89,8 +89,11 @@ def _text_attribute(tree: nodes.Template) -> str | None:
         for p in tree.find_all(nodes.Getitem)
         if isinstance(p.arg, nodes.Const) and isinstance(p.arg.value, str)
     ]
+    rebound = {name.name for name in tree.find_all(nodes.Name) if name.ctx != "load"}
     for node, key, line in picked:
-        if isinstance(node, nodes.Name) and node.name in _TEXTS and not hasattr(str, key):
+        if not isinstance(node, nodes.Name) or node.name in rebound:
+            continue
+        if node.name in _TEXTS and not hasattr(str, key):
             return f"line {line} of the template: {node.name} is text and has no {key!r}"
     return None
 

@@ -43,6 +43,7 @@ def junit_xml(result: RunResult) -> bytes:
             case.result = [junitparser.Error(_xml(check.reason), check.decision.value)]
         gate.add_testcase(case)
     document.add_testsuite(gate)
+    document.update_statistics()  # type: ignore[no-untyped-call]
     rendered: str | bytes = document.tostring()  # type: ignore[no-untyped-call]
     return (rendered.encode() if isinstance(rendered, str) else rendered) + b"\n"
 

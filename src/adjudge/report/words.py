@@ -69,7 +69,7 @@ def worst(result: RunResult, judge: str) -> str:
     """The decision of the gate on one judge: the gravest of its comparisons; `-` for a pass without any threshold."""
     decisions = {check.decision for check in result.gate.checks if check.judge == judge}
     order = (Decision.FAIL, Decision.BROKEN, Decision.INCONCLUSIVE)
-    if not any(check.judge == judge and check.metric != "error_rate" for check in result.gate.checks):
+    if not any(check.judge == judge and check.bound is not None for check in result.gate.checks):
         return Decision.BROKEN.value if Decision.BROKEN in decisions else "-"
     return next((decision.value for decision in order if decision in decisions), Decision.PASS.value)
 

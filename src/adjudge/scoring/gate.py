@@ -63,7 +63,7 @@ def _errors(summary: JudgeSummary, threshold: Threshold) -> GateCheck:
         text += f", and no max_error_rate admits that{said}"
     else:
         decision = Decision.PASS
-    return GateCheck(summary.judge, "error_rate", decision, text, rate, 0.0 if bound is None else bound)
+    return GateCheck(summary.judge, "error_rate", decision, text, rate, bound)
 
 
 def _metrics(summary: JudgeSummary, threshold: Threshold) -> list[GateCheck]:

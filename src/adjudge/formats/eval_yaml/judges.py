@@ -25,7 +25,7 @@ from adjudge.domain import (
 from adjudge.formats.convert import Converter, closest, nearest
 from adjudge.formats.eval_yaml.python import code_problem, unknown_names
 from adjudge.formats.eval_yaml.schema import JudgeConfig
-from adjudge.formats.located import Located, read_text
+from adjudge.located import Located, read_text
 from adjudge.prompts import mentions, shows_work, template_problem
 
 DEFAULT_SCALE = (1, 5)
@@ -117,6 +117,8 @@ class JudgeReader:
 
     def _check(self, entry: _Entry) -> Judge:
         code = entry.config.check or ""
+        if not code.strip():
+            entry.error("check", "the check is empty")
         try:
             compile_snippet(code, entry.config.name)
         except SyntaxError as error:
@@ -218,7 +220,7 @@ class _Entry:
                 self.error("provider_options", "OpenRouter judges are not available yet")
             else:
                 self.error("provider_options", "is only valid with an openrouter:/ model")
-        if isinstance(config.condition, str):
+        if isinstance(config.condition, str) and config.condition.strip():
             try:
                 compile(config.condition.strip(), "<if>", "eval", flags=ast.PyCF_ONLY_AST)
             except (SyntaxError, ValueError) as error:

@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 import re
-from math import inf
+from math import inf, isfinite
 from pathlib import Path
 
 from adjudge.cases import DatasetFolder, read_dataset
-from adjudge.domain import ConfigError, Judge, Numeric, Problem, Suite, Threshold
+from adjudge.domain import Binary, ConfigError, Judge, Numeric, Problem, Scale, Suite, Threshold
 from adjudge.formats.convert import Converter, closest, nearest
 from adjudge.formats.eval_yaml.judges import JudgeReader, model_problem
 from adjudge.formats.eval_yaml.schema import NOT_YET, SETS_ASIDE, EvalConfig
-from adjudge.formats.located import Located, parse_yaml, read_text
+from adjudge.located import Located, parse_yaml, read_text
 
 
 def load(path: Path, *, workspace: Path | None = None) -> Suite:
@@ -65,8 +65,9 @@ class _Reader:
                 self.converter.add_at(self._place("models", "judge"), "models.judge", problem[0], hint=problem[1])
         names = [node.value["name"].value for node in _items(judges_node) if _has_name(node)]
         scales = {judge.name: judge.criteria[0].scale for judge in judges}
-        ranges = {name: (s.min, s.max) for name, s in scales.items() if isinstance(s, Numeric) and s.enforced}
-        thresholds = self._thresholds(config, names, ranges)
+        if not any(not problem.warning for problem in self.converter.problems):
+            names = [judge.name for judge in judges]  # without those that are skipped
+        thresholds = self._thresholds(config, names, scales)
         outputs = self._outputs(config)
         cases = self._cases(config, outputs)
         if cases is None:
@@ -133,7 +134,7 @@ class _Reader:
         return judges
 
     def _thresholds(
-        self, config: EvalConfig, names: list[str], ranges: dict[str, tuple[float, float]]
+        self, config: EvalConfig, names: list[str], scales: dict[str, Scale | None]
     ) -> dict[str, Threshold]:
         result: dict[str, Threshold] = {}
         for name, entry in (config.thresholds or {}).items():
@@ -148,10 +149,17 @@ class _Reader:
                 if share is not None and not 0 <= share <= 1:
                     hint = f"{share}% is {share / 100:g}" if 1 < share <= 100 else ""
                     self.converter.add_at(keys[key], f"{where}.{key}", f"must be from 0 to 1, got {share}", hint=hint)
-            low, high = ranges.get(name, (-inf, inf))
-            if entry.min_mean is not None and not low <= entry.min_mean <= high:
+            low, high = _bounds(scales.get(name))
+            if entry.min_mean is not None and not (low <= entry.min_mean <= high and isfinite(entry.min_mean)):
                 message = f"lies outside the judge's scale, {low:g} to {high:g}, got {entry.min_mean}"
                 self.converter.add_at(keys["min_mean"], f"{where}.min_mean", message)
+            scale = scales.get(name)
+            if entry.min_mean is not None and isinstance(scale, Binary):
+                message = "the judge answers pass or fail, and has no mean"
+                self.converter.add_at(keys["min_mean"], f"{where}.min_mean", message, hint="use min_pass_rate")
+            if entry.min_pass_rate is not None and isinstance(scale, Numeric):
+                message = "the judge answers with a number, and has no pass rate"
+                self.converter.add_at(keys["min_pass_rate"], f"{where}.min_pass_rate", message, hint="use min_mean")
             if entry.min_win_rate is not None:
                 hint = "use min_pass_rate or min_mean"
                 message = "belongs to pairwise judges, which are not available yet"
@@ -256,6 +264,11 @@ class _Reader:
         stem = self.path.stem
         parent = self.path.resolve().parent.name
         return _segment(parent if stem == "eval" and parent else stem)
+
+
+def _bounds(scale: Scale | None) -> tuple[float, float]:
+    """The least and the largest mean that a judge can have."""
+    return (scale.min, scale.max) if isinstance(scale, Numeric) and scale.enforced else (-inf, inf)
 
 
 def _segment(name: str) -> str:

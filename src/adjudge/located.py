@@ -16,6 +16,7 @@ MAX_NODES = 500_000
 MAX_DEPTH = 100
 
 _Loader: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
+_TAGS = ("tag:yaml.org,2002:map", "tag:yaml.org,2002:seq")
 _MERGE = "tag:yaml.org,2002:merge"
 
 
@@ -78,7 +79,8 @@ def read_text(path: Path, shown: str) -> str | Problem:
         return data.decode("utf-8-sig")
     except UnicodeDecodeError as error:
         line = data.count(b"\n", 0, error.start) + 1
-        column = error.start - (data.rfind(b"\n", 0, error.start) + 1) + 1
+        start = data.rfind(b"\n", 0, error.start) + 1
+        column = len(data[start : error.start].decode("utf-8-sig" if line == 1 else "utf-8", "replace")) + 1
         encodings = {b"\xff\xfe": " (it looks like UTF-16)", b"\xfe\xff": " (it looks like UTF-16)"}
         message = f"byte 0x{data[error.start]:02x} is not UTF-8{encodings.get(data[:2], '')}"
         return Problem(file=shown, line=line, column=column, message=message, hint="save the file as UTF-8")
@@ -135,6 +137,9 @@ class _Reader:
             return Located(None, line, column)
         self.open.add(id(node))
         try:
+            if not isinstance(node, yaml.ScalarNode) and node.tag not in _TAGS:
+                self.add(node, path, f"the tag {node.tag} is not plain YAML")
+                return Located(None, line, column)
             if isinstance(node, yaml.MappingNode):
                 return self.mapping(node, path, depth)
             if isinstance(node, yaml.SequenceNode):
@@ -184,7 +189,7 @@ class _Reader:
             return self.loader.construct_object(node, deep=True)
         except yaml.MarkedYAMLError as error:
             self.add(node, path, f"cannot be read: {error.problem}")
-        except (ValueError, OverflowError) as error:
+        except Exception as error:
             self.add(node, path, f"cannot be read: {error}")
         return None
 
