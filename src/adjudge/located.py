@@ -12,7 +12,7 @@ import yaml
 from adjudge.domain import Problem
 
 MAX_BYTES = 5 * 1024 * 1024
-MAX_NODES = 500_000
+MAX_NODES = 100_000
 MAX_DEPTH = 100
 
 _Loader: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)

@@ -191,7 +191,7 @@ def test_an_off_scale_message_names_the_answer_and_the_scale() -> None:
         GRADES.validate("great")
 
 
-@given(number=st.integers() | st.floats(allow_nan=False, allow_infinity=False))
+@given(number=st.integers(-(2**63), 2**63 - 1) | st.floats(allow_nan=False, allow_infinity=False))
 def test_finite_numbers_come_back_as_they_are(number: float) -> None:
     assert finite(number) is number
 

@@ -15,7 +15,7 @@ import adjudge
 from adjudge.domain import ConfigError
 from tests.support.configs import check, errors, llm, problems, write_suite
 
-LONG = "x" * 5000
+LONG = "x" * 500
 SENTENCE = "Score from 1 to 5 how completely the output covers the request, " * 10
 
 

@@ -43,7 +43,7 @@ def test_one_and_two_degrees_have_closed_forms(p: float) -> None:
 @given(t=st.floats(-1e3, 1e3), df=DEGREES)
 @example(t=2.88e-7, df=12)
 def test_the_distribution_function_is_scipys(t: float, df: int) -> None:
-    assert t_cdf(t, df) == pytest.approx(float(stats.t.cdf(t, df)), rel=1e-9, abs=1e-13)
+    assert t_cdf(t, df) == pytest.approx(float(stats.t.cdf(t, df)), rel=2e-9, abs=1e-13)
 
 
 @given(t=st.floats(-50, 50), df=DEGREES)

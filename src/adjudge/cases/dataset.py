@@ -43,6 +43,8 @@ class CaseFolder(msgspec.Struct, frozen=True, tag="folder"):
         home = self.home
         if not os.path.isdir(self.source):  # noqa: PTH112
             raise FileNotFoundError(f"the case folder {self.source} has vanished")
+        if home != self.source and not os.path.isdir(home):  # noqa: PTH112
+            raise FileNotFoundError(f"there is no folder {home} with outputs of this case")
         present = plain_files(home)
         notes: list[str] = []
         files: dict[str, str | BinaryFile] = {}
@@ -70,7 +72,7 @@ class CaseFolder(msgspec.Struct, frozen=True, tag="folder"):
 
     def any_output(self) -> bool:
         """True if at least one declared output is there."""
-        return any((Path(self.home) / path).exists() for path in self.declared)
+        return any(os.path.exists(f"{self.home}/{path}") for path in self.declared)  # noqa: PTH110
 
 
 class DatasetFolder:
@@ -136,6 +138,8 @@ def _read_folder(folder: str, shown: str, problems: list[Problem]) -> tuple[dict
 
 def _mapping(path: str, shown: str, problems: list[Problem], *, whole_value: str = "") -> dict[str, Any] | None:
     """A small YAML or JSON file as a mapping with text keys. `whole_value` names a value that is no mapping."""
+    if path.endswith(".json"):
+        return _json_mapping(path, shown, problems)
     text = read_text_file(Path(path), shown)
     if isinstance(text, Problem):
         problems.append(text)
@@ -161,6 +165,15 @@ def _mapping(path: str, shown: str, problems: list[Problem], *, whole_value: str
     return dict(cleaned)
 
 
+def _json_mapping(path: str, shown: str, problems: list[Problem]) -> dict[str, Any] | None:
+    try:
+        loaded = msgspec.json.decode(Path(path).read_bytes().removeprefix(b"\xef\xbb\xbf"))
+    except (OSError, msgspec.DecodeError, RecursionError) as error:
+        problems.append(Problem(file=shown, message=f"not valid JSON: {error}"))
+        return None
+    return loaded if isinstance(loaded, dict) else {"input": loaded}
+
+
 def _reference(source: str, value: Any, notes: list[str]) -> str | None:
     """Text of the file that an annotation names, if it names one inside its own case folder."""
     if not isinstance(value, str) or not value or len(value) > 255 or "\n" in value or "\0" in value:
@@ -182,7 +195,7 @@ def _metrics(home: str, notes: list[str]) -> Metrics:
         usage = raw.get("token_usage")
         fields = {key: raw.get(key) for key in ("exit_code", "duration_s", "cost_usd", "num_turns")}
         return msgspec.convert({**fields, "token_usage": usage if isinstance(usage, dict) else None}, Metrics)
-    except (msgspec.MsgspecError, AttributeError) as error:
+    except (msgspec.MsgspecError, AttributeError, RecursionError) as error:
         notes.append(f"run_result.json: not understood ({error})")
         return Metrics()
 

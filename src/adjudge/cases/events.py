@@ -22,8 +22,7 @@ def read_events(home: str, present: Collection[str], notes: list[str]) -> tuple[
             continue
         path = Path(home, name)
         if path.stat().st_size > MAX_FILE_BYTES:
-            notes.append(f"{name}: larger than {MAX_FILE_BYTES} bytes, left out")
-            return ()
+            raise ValueError(f"{name} is larger than {MAX_FILE_BYTES} bytes")
         data = path.read_bytes()
         items, broken = _array(data) if name.endswith(".json") else _lines(data)
         events = tuple(item for item in items if isinstance(item, dict))
@@ -37,9 +36,11 @@ def read_events(home: str, present: Collection[str], notes: list[str]) -> tuple[
 def _array(data: bytes) -> tuple[list[Any], int]:
     try:
         decoded = msgspec.json.decode(data)
-    except msgspec.DecodeError:
-        return [], 1
-    return (decoded, 0) if isinstance(decoded, list) else ([], 1)
+    except (msgspec.DecodeError, RecursionError) as error:
+        raise ValueError(f"events.json cannot be read: {error}") from None
+    if not isinstance(decoded, list):
+        raise ValueError("events.json holds no list")
+    return decoded, 0
 
 
 def _lines(data: bytes) -> tuple[list[Any], int]:
@@ -50,7 +51,7 @@ def _lines(data: bytes) -> tuple[list[Any], int]:
             continue
         try:
             items.append(msgspec.json.decode(line))
-        except msgspec.DecodeError:
+        except (msgspec.DecodeError, RecursionError):
             broken += 1
     return items, broken
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import os
 import stat
 
@@ -16,6 +17,9 @@ def read_outputs(home: str, declared: str, notes: list[str]) -> dict[str, str | 
 
     `declared` is relative to `home` and so are the keys, with forward slashes. Links are skipped and noted, also
     where a folder on the way is one; a path that is not there gives nothing.
+
+    Raises:
+        ValueError: there is more than may be read; a part of it would hide the rest from a judge.
     """
     mode = _mode_without_links(home, declared, notes)
     if stat.S_ISREG(mode):
@@ -25,11 +29,10 @@ def read_outputs(home: str, declared: str, notes: list[str]) -> dict[str, str | 
     found: dict[str, str | BinaryFile] = {}
     total = 0
     for relative, size in _walk(home, declared, notes):
-        total += size
+        total += min(size, MAX_FILE_BYTES)
         if total > MAX_CASE_BYTES:
-            notes.append(f"{relative} and what follows: left out, the case's files exceed {MAX_CASE_BYTES} bytes")
-            break
-        found[relative] = read_output(f"{home}/{relative}", notes, relative)
+            raise ValueError(f"the outputs exceed {MAX_CASE_BYTES} bytes at {_shown(relative)}")
+        found[_shown(relative)] = read_output(f"{home}/{relative}", notes, _shown(relative))
     return found
 
 
@@ -38,7 +41,7 @@ def read_output(path: str, notes: list[str], shown: str) -> str | BinaryFile:
     with open(path, "rb") as file:  # noqa: PTH123 - as plain as it gets, a hundred thousand times a run
         data = file.read(MAX_FILE_BYTES + 1)
     if b"\0" in data[:8192]:
-        return BinaryFile(path, os.stat(path).st_size)  # noqa: PTH116
+        return _binary(path)
     if len(data) > MAX_FILE_BYTES:
         size = os.stat(path).st_size  # noqa: PTH116
         notes.append(f"{shown}: cut to {MAX_FILE_BYTES} of {size} bytes")
@@ -48,6 +51,17 @@ def read_output(path: str, notes: list[str], shown: str) -> str | BinaryFile:
     except UnicodeDecodeError:
         notes.append(f"{shown}: not UTF-8, some characters are replaced")
         return data.decode("utf-8", "replace")
+
+
+def _binary(path: str) -> BinaryFile:
+    with open(path, "rb") as file:  # noqa: PTH123
+        digest = hashlib.file_digest(file, "sha256").hexdigest()
+        return BinaryFile(path, file.tell(), digest)
+
+
+def _shown(name: str) -> str:
+    """A file name as text, also when its bytes are not UTF-8."""
+    return os.fsencode(name).decode("utf-8", "backslashreplace")
 
 
 def read_text(path: str, notes: list[str], shown: str) -> str:

@@ -15,7 +15,13 @@ from adjudge.domain import BinaryFile, Case
 def case_record(case: Case) -> dict[str, Any]:
     """Build the record of a case: plain data only, so that it can be copied and sent to a worker."""
     files: dict[str, Any] = {
-        path: {"_binary": True, "path": content.path, "name": PurePosixPath(path).name}
+        path: {
+            "_binary": True,
+            "path": content.path,
+            "name": PurePosixPath(path).name,
+            "size": content.size,
+            "sha256": content.sha256,
+        }
         if isinstance(content, BinaryFile)
         else content
         for path, content in case.outputs.items()
@@ -34,6 +40,7 @@ def case_record(case: Case) -> dict[str, Any]:
         "stdout": case.stdout,
         "stderr": case.stderr,
         "case_dir": case.directory,
+        "notes": list(case.notes),
         "exit_code": case.metrics.exit_code,
         "duration_s": case.metrics.duration_s,
         "cost_usd": case.metrics.cost_usd,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 from pathlib import Path
 from typing import Any
@@ -71,7 +72,8 @@ def command(
         click.echo(f"interrupted: {progress.done} verdicts are safe in {ended.run}", err=True)
         again = "run it again without --fresh" if options.fresh else "run the same command again"
         click.echo(f"{again} to resume; adjudge report {ended.run} shows what there is", err=True)
-        write_files(read_result(ended.run), ended.run)
+        with contextlib.suppress(StoreError):
+            write_files(read_result(ended.run), ended.run)
         return 130
     try:
         result = read_result(ended.run)

@@ -9,10 +9,11 @@ import msgspec
 
 
 class BinaryFile(msgspec.Struct, frozen=True):
-    """An output that is not text: where it lies, and how large it is in bytes."""
+    """An output that is not text: where it lies, how large it is in bytes, and the hash of what it holds."""
 
     path: str
     size: int
+    sha256: str = ""
 
 
 class TokenUsage(msgspec.Struct, frozen=True, omit_defaults=True):

@@ -59,7 +59,7 @@ class Numeric(msgspec.Struct, frozen=True, tag="numeric", omit_defaults=True):
         number = finite(raw)
         if self.enforced and not self.min <= number <= self.max:
             raise OffScaleError(f"{shown(raw)} lies outside [{plain(self.min)}, {plain(self.max)}]")
-        return round(number) if self.integer else number
+        return round(number) if self.integer and abs(number) < 2**63 else number
 
     def normalise(self, value: Value) -> float:
         number = finite(value)
@@ -133,7 +133,7 @@ def finite(raw: Any) -> int | float:
     """Return `raw` if it is an int or float that is finite.
 
     Raises:
-        OffScaleError: it is a boolean, of another type, NaN or infinite.
+        OffScaleError: it is a boolean, of another type, NaN, infinite, or an integer of more than 64 bits.
     """
     if isinstance(raw, bool) or not isinstance(raw, int | float):
         raise OffScaleError(f"expected a number, got {shown(raw)}")
@@ -141,6 +141,8 @@ def finite(raw: Any) -> int | float:
         number_is_finite = math.isfinite(raw)
     except OverflowError:
         number_is_finite = False
+    if isinstance(raw, int) and not -(2**63) <= raw < 2**63:
+        raise OffScaleError(f"expected a number of at most 64 bits, got {shown(raw)}")
     if not number_is_finite:
         raise OffScaleError(f"expected a finite number, got {shown(raw)}")
     return raw

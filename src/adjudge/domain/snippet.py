@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import textwrap
+import warnings
 from types import CodeType
 
 
@@ -23,4 +24,5 @@ def compile_snippet(code: str, name: str) -> CodeType:
     assert isinstance(function, ast.FunctionDef)
     function.body = body
     ast.fix_missing_locations(module)
-    return compile(module, filename, "exec", dont_inherit=True)
+    with warnings.catch_warnings(action="ignore"):
+        return compile(module, filename, "exec", dont_inherit=True)

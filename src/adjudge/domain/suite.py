@@ -12,7 +12,7 @@ from adjudge.domain.case import Case, CaseSource, InlineCases
 from adjudge.domain.catalogue import BUILTIN_JUDGES
 from adjudge.domain.errors import ConfigError, Problem
 from adjudge.domain.gate import Threshold
-from adjudge.domain.judge import BuiltinJudge, CheckJudge, Judge
+from adjudge.domain.judge import BuiltinJudge, CheckJudge, Judge, LLMJudge
 from adjudge.domain.snippet import compile_snippet
 
 
@@ -81,8 +81,16 @@ class Suite(msgspec.Struct, frozen=True, kw_only=True):
             if isinstance(judge, CheckJudge):
                 try:
                     compile_snippet(judge.code, judge.name)
-                except (SyntaxError, ValueError) as error:
+                except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
                     problems.append(f"judge {judge.name!r}: the check is not valid Python: {error}")
+            if not isinstance(judge, LLMJudge) and judge.samples > 1:
+                problems.append(f"judge {judge.name!r}: only LLM judges take samples")
+            if isinstance(judge, LLMJudge) and len(judge.criteria) > 1:
+                problems.append(f"judge {judge.name!r}: several criteria of one judge are not available yet")
+            try:
+                msgspec.msgpack.encode(judge)
+            except (TypeError, ValueError, OverflowError, RecursionError) as error:
+                problems.append(f"judge {judge.name!r} holds something that is not plain data: {error}")
             criteria = [criterion.name for criterion in judge.criteria]
             problems += [f"judge {judge.name!r} has two criteria called {name!r}" for name in duplicates(criteria)]
         if problems:

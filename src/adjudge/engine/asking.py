@@ -10,10 +10,10 @@ from typing import TYPE_CHECKING, NamedTuple, Protocol
 
 import msgspec
 
-from adjudge.domain import ErrorKind, LLMJudge, Status, Usage, Verdict, unscored
+from adjudge.domain import ErrorKind, LLMJudge, Status, StoreError, Usage, Verdict, unscored
 from adjudge.engine.options import RunOptions
 from adjudge.engine.plan import RunPlan
-from adjudge.engine.store import Statement, Store, put_call
+from adjudge.engine.store import Statement, Store, put_call, put_spending
 from adjudge.judges import llm_verdict
 from adjudge.models import CallError, Endpoint, ModelRequest, Reply, cost_usd, known
 
@@ -74,6 +74,7 @@ class Asker:
         self._stopped = stopped
         self._spent_before = store.spent_usd()
         self._reserved = 0.0
+        self._largest: float | None = None
         self._freed = asyncio.Event()
         self._asking: dict[str, asyncio.Future[tuple[Reply, Statement]]] = {}
         self._answered: set[str] = set()
@@ -129,7 +130,7 @@ class Asker:
                 future.exception()  # nobody else may be waiting for it
             raise
         future.set_result((reply, statement))
-        return reply, True, [statement]
+        return reply, True, [statement, put_spending(key, reply)]
 
     def _kept(self, question: _Question) -> tuple[Reply, list[Statement]] | None:
         """A reply that need not be asked for, and what must be written to keep it in this run's journal."""
@@ -139,10 +140,21 @@ class Asker:
         reply = self._store.reply(key)
         if reply is not None:
             return reply, []
-        reply = self._cache.reply(key) if self._cache is not None else None
+        reply = self._from_cache(key)
         if reply is None:
             return None
         return reply, [put_call(key, question.endpoint.model, reply, seconds=0.0, origin="cache")]
+
+    def _from_cache(self, key: str) -> Reply | None:
+        """A reply of an earlier run; a damaged cache is told of once and not used any more."""
+        if self._cache is None:
+            return None
+        try:
+            return self._cache.reply(key)
+        except StoreError as error:
+            self._note(f"the cache is not used: {error}; delete it")
+            self._cache = None
+            return None
 
     async def _ask(self, question: _Question) -> tuple[Reply, Statement]:
         self._admit()
@@ -154,16 +166,22 @@ class Asker:
             reply = await self._the_client().ask(
                 question.endpoint, question.request, question.body, timeout_s=question.timeout_s, admit=self._admit
             )
-            self.spent += reply.usage.cost_usd or 0.0
+            cost = reply.usage.cost_usd or 0.0
+            self.spent += cost
+            self._largest = max(self._largest or 0.0, cost)
             seconds = time.monotonic() - started
         finally:
             self._release(expected)
         return reply, put_call(question.key, question.endpoint.model, reply, seconds=seconds, origin="asked")
 
     def _admit(self) -> None:
-        """Keep a call from being made once the run stops."""
+        """Keep a call from being made once the run stops, or the budget is spent after all."""
         if self._stopped():
             raise CallError(ErrorKind.INTERRUPTED, "")
+        budget = self._options.budget_usd
+        spent = self._spent_before + self.spent
+        if budget is not None and spent >= budget:
+            raise CallError(ErrorKind.BUDGET, f"${spent:.4f} of ${budget:.4f} are spent")
 
     async def _reserve(self, question: _Question) -> float:
         """Set aside what a call is expected to cost, in USD; waits for calls under way when only they stand before it.
@@ -174,8 +192,14 @@ class Asker:
         budget = self._options.budget_usd
         if budget is None:
             return 0.0
-        expected = expected_usd(question.endpoint, len(question.body)) or 0.0
-        while (spent := self._spent_before + self.spent) + self._reserved + expected > budget:
+        estimate = expected_usd(question.endpoint, len(question.body)) or 0.0
+        while True:
+            spent = self._spent_before + self.spent
+            # Until the first answer tells what answers really cost, one call at a time stands for the whole budget.
+            known = self._largest is not None or estimate == 0.0
+            expected = max(estimate, self._largest or 0.0) if known else max(estimate, budget - spent)
+            if spent + self._reserved + expected <= budget + 1e-12:
+                break
             if self._reserved == 0.0:
                 text = f"${spent:.4f} of ${budget:.4f} are spent, and the next call would cost about ${expected:.4f}"
                 raise CallError(ErrorKind.BUDGET, text)

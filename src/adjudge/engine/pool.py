@@ -25,7 +25,8 @@ from adjudge.judges import Outcome
 LOAD_TIMEOUT_S = 60.0
 _START_TIMEOUT_S = 60.0
 
-_SECRET = re.compile(r"(KEY|TOKEN|SECRET|PASSWORD|PASSWD|CREDENTIAL|AUTH|COOKIE)", re.IGNORECASE)
+_SECRET = re.compile(r"KEY|TOKEN|SECRET|PASSW|PASSPHRASE|CREDENTIAL|AUTH|COOKIE|_PAT$|_DSN$", re.IGNORECASE)
+_SECRET_VALUE = re.compile(r"://[^/\s:@]*:[^/\s@]+@")
 # There is a worker for each core; a numeric library that starts a thread for each core too only gets in its way.
 _ONE_THREAD = dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"), "1")
 _NOT_SECRET = frozenset({"SSH_AUTH_SOCK", "XAUTHORITY"})
@@ -41,6 +42,7 @@ class CaseOutcome(msgspec.Struct):
 
     failure: Failure | None
     items: list[Item]
+    notes: tuple[str, ...] = ()
 
 
 def worker_environment(environ: Mapping[str, str]) -> dict[str, str]:
@@ -49,7 +51,11 @@ def worker_environment(environ: Mapping[str, str]) -> dict[str, str]:
     `ADJUDGE_JUDGE_ENV` lists, with commas, the names that they may see all the same.
     """
     allowed = {name.strip() for name in environ.get("ADJUDGE_JUDGE_ENV", "").split(",")} | _NOT_SECRET
-    kept = {name: value for name, value in environ.items() if name in allowed or not _SECRET.search(name)}
+    kept = {
+        name: value
+        for name, value in environ.items()
+        if name in allowed or not (_SECRET.search(name) or _SECRET_VALUE.search(value))
+    }
     return {**_ONE_THREAD, **kept, WORKER_MARK: "1"}
 
 
@@ -85,7 +91,7 @@ class WorkerPool:
             thread.join(timeout=5)
 
     def _drive(self, driver: _Driver) -> None:
-        with contextlib.suppress(OSError):
+        with contextlib.suppress(Exception):
             driver.start()
         while (entry := self._jobs.get()) is not None:
             job, future = entry
@@ -137,16 +143,17 @@ class _Driver:
 
     def run(self, job: Job) -> CaseOutcome:
         items: list[Item] = []
+        self._notes: tuple[str, ...] = ()
         pending = list(job.judges)
         while True:
             failure = self._attempt(msgspec.structs.replace(job, judges=tuple(pending)), items, pending)
             if failure is None or self._closing.is_set():
-                return CaseOutcome(None, items)
+                return CaseOutcome(None, items, self._notes)
             if not pending or failure.kind is ErrorKind.INPUT:
                 return CaseOutcome(failure, items)
             items.append(Item(pending.pop(0), outcome=Outcome(failure=failure)))
             if not pending:
-                return CaseOutcome(None, items)
+                return CaseOutcome(None, items, self._notes)
 
     def _attempt(self, job: Job, items: list[Item], pending: list[int]) -> Failure | None:
         """Run what is left of a job. Returns why the next judge has no verdict, or `None` when all have one."""
@@ -163,6 +170,7 @@ class _Driver:
             return self._broken()
         if loaded.failure is not None:
             return loaded.failure
+        self._notes = loaded.notes
         while pending:
             limit = self._setup.judges[pending[0]].timeout_s
             message = self._receive(limit)
@@ -210,8 +218,13 @@ class _Driver:
         assert self._process is not None
         assert self._process.stdin is not None
         data = memoryview(frame(message))
+        pipe = self._process.stdin.fileno()
+        os.set_blocking(pipe, False)
         while data:
-            data = data[os.write(self._process.stdin.fileno(), data) :]
+            _, writable, _ = select.select([], [pipe], [], LOAD_TIMEOUT_S)
+            if not writable:
+                raise OSError("it does not read what it is sent")
+            data = data[os.write(pipe, data) :]
 
     def _ended(self) -> str:
         """How the process ended, in words."""

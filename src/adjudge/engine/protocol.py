@@ -36,6 +36,7 @@ class Loaded(msgspec.Struct, tag="loaded"):
     """The case is read (or is not, and then nothing else follows)."""
 
     failure: Failure | None = None
+    notes: tuple[str, ...] = ()
 
 
 class Item(msgspec.Struct, tag="item", omit_defaults=True):
@@ -60,6 +61,8 @@ message_decoder: msgspec.msgpack.Decoder[Any] = msgspec.msgpack.Decoder(Message)
 def frame(message: Any) -> bytes:
     """A message with its length before it."""
     body = encoder.encode(message)
+    if len(body) > MAX_FRAME:
+        raise ValueError(f"a case of {len(body)} bytes is too large to be judged")
     return _HEAD.pack(len(body)) + body
 
 

@@ -66,6 +66,7 @@ class _Run:
         self.key = plan.fingerprint
         self.stopping = False
         self.transient = False
+        self.grace: asyncio.TimerHandle | None = None
         self.told: set[tuple[str, Kind]] = set()
         self.case_tasks: set[asyncio.Task[None]] = set()
         self.index = {judge.name: index for index, judge in enumerate(plan.judges)}
@@ -77,6 +78,7 @@ class _Run:
             self.store.put_meta("snapshot", msgspec.json.encode(self.plan.snapshot)),
             self.store.put_meta("fingerprint", self.key.encode()),
             ("DELETE FROM meta WHERE key = 'finished'", ()),
+            ("UPDATE verdicts SET plan = ''", ()),  # until this session confirms them, they do not count
         ]
         await self.store.write(begin)
         self.observer.started(self.plan, self.run, resumed=resumed)
@@ -129,6 +131,8 @@ class _Run:
         known = {self.index[name]: key for name, key in kept.items() if name in self.index}
         job = Job(ref, tuple(range(len(self.plan.judges))), known)  # type: ignore[arg-type]
         outcome = await pool.run(job)
+        for note in outcome.notes:
+            self.observer.note(f"{ref.id}: {note}")
         await self._keep(self._local(ref.id, outcome))
         for item in outcome.items:
             judge = self.plan.judges[item.judge]
@@ -144,7 +148,7 @@ class _Run:
         for item in outcome.items:
             judge = self.plan.judges[item.judge]
             if item.reused:
-                made += [(verdict, item.key, False) for verdict in self.store.kept(case, judge.name)]
+                made += [(verdict, item.key, False) for verdict in self.store.kept(case, judge.name, item.key)]
             elif item.request is None:
                 made += [(verdict, item.key, True) for verdict in _verdicts(case, judge, item)]
         if outcome.failure is not None:
@@ -210,6 +214,8 @@ class _Run:
         try:
             yield
         finally:
+            if self.grace is not None:
+                self.grace.cancel()
             for number in (signal.SIGINT, signal.SIGTERM):
                 loop.remove_signal_handler(number)
 
@@ -221,7 +227,7 @@ class _Run:
         self.observer.note(f"stopping: waiting up to {GRACE_S:.0f} s for answers already asked for; again to stop now")
         for task in self.case_tasks:
             task.cancel()
-        asyncio.get_running_loop().call_later(GRACE_S, cancel)
+        self.grace = asyncio.get_running_loop().call_later(GRACE_S, cancel)
 
 
 def _verdicts(case: str, judge: Judge, item: Item) -> Iterator[Verdict]:

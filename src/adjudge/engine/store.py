@@ -27,6 +27,7 @@ CREATE TABLE IF NOT EXISTS calls (
   key TEXT PRIMARY KEY, model TEXT NOT NULL, reply BLOB NOT NULL, cost_usd REAL, seconds REAL, origin TEXT NOT NULL,
   at TEXT NOT NULL DEFAULT (strftime('%Y-%m-%dT%H:%M:%fZ', 'now'))
 );
+CREATE TABLE IF NOT EXISTS spending (key TEXT NOT NULL, cost_usd REAL);
 CREATE TABLE IF NOT EXISTS verdicts (
   case_id TEXT NOT NULL, judge TEXT NOT NULL, criterion TEXT NOT NULL, sample INTEGER NOT NULL,
   key TEXT NOT NULL, plan TEXT NOT NULL, final INTEGER NOT NULL, verdict BLOB NOT NULL,
@@ -44,6 +45,11 @@ _PUT_META = "INSERT OR REPLACE INTO meta VALUES (?, ?)"
 def put_call(key: str, model: str, reply: Reply, *, seconds: float, origin: str) -> Statement:
     """Statement that keeps a model's reply. `origin` is `asked` or `cache`; only asked ones were paid for here."""
     return _PUT_CALL, (key, model, msgspec.json.encode(reply), reply.usage.cost_usd, seconds, origin)
+
+
+def put_spending(key: str, reply: Reply) -> Statement:
+    """Statement that remembers what a call cost, also when its reply is replaced later."""
+    return "INSERT INTO spending VALUES (?, ?)", (key, reply.usage.cost_usd)
 
 
 def put_verdict(verdict: Verdict, key: str, plan: str) -> Statement:
@@ -109,13 +115,21 @@ class Store:
         self._writes.put((statements, None))
 
     def reply(self, key: str) -> Reply | None:
-        """The kept reply of a call, if there is one."""
-        row = self._reader.execute("SELECT reply FROM calls WHERE key = ?", (key,)).fetchone()
-        return msgspec.json.decode(row[0], type=Reply) if row else None
+        """The kept reply of a call, if there is one.
+
+        Raises:
+            StoreError: the file is damaged.
+        """
+        try:
+            row = self._reader.execute("SELECT reply FROM calls WHERE key = ?", (key,)).fetchone()
+            return msgspec.json.decode(row[0], type=Reply) if row else None
+        except (sqlite3.Error, msgspec.MsgspecError) as error:
+            raise StoreError(f"{self.path} is damaged: {error}") from None
 
     def final_keys(self, case_id: str) -> dict[str, str]:
         """Judge -> key, for verdicts of a case that need not be asked again."""
-        rows = self._reader.execute("SELECT judge, key FROM verdicts WHERE case_id = ? AND final = 1", (case_id,))
+        query = "SELECT judge, MIN(key) FROM verdicts WHERE case_id = ? GROUP BY judge"
+        rows = self._reader.execute(query + " HAVING COUNT(DISTINCT key) = 1 AND MIN(final) = 1", (case_id,))
         return dict(rows.fetchall())
 
     def verdicts(self, plan: str) -> Iterator[Verdict]:
@@ -126,15 +140,15 @@ class Store:
         for (data,) in rows:
             yield decoder.decode(data)
 
-    def kept(self, case_id: str, judge: str) -> list[Verdict]:
-        """The verdicts of one judge on one case, whatever plan they were made for."""
-        query = "SELECT verdict FROM verdicts WHERE case_id = ? AND judge = ? ORDER BY criterion, sample"
-        rows = self._reader.execute(query, (case_id, judge))
+    def kept(self, case_id: str, judge: str, key: str) -> list[Verdict]:
+        """The verdicts of one judge on one case under a key, whatever plan they were made for."""
+        query = "SELECT verdict FROM verdicts WHERE case_id = ? AND judge = ? AND key = ? ORDER BY criterion, sample"
+        rows = self._reader.execute(query, (case_id, judge, key))
         return [msgspec.msgpack.decode(data, type=Verdict) for (data,) in rows]
 
     def spent_usd(self) -> float:
         """What the calls asked from this run directory cost, as far as it is known."""
-        (total,) = self._reader.execute("SELECT TOTAL(cost_usd) FROM calls WHERE origin = 'asked'").fetchone()
+        (total,) = self._reader.execute("SELECT TOTAL(cost_usd) FROM spending").fetchone()
         return float(total)
 
     def meta(self, key: str) -> bytes | None:

@@ -18,6 +18,7 @@ from typing import Any
 
 import msgspec
 
+from adjudge._version import __version__
 from adjudge.cases import case_record
 from adjudge.domain import BuiltinJudge, ErrorKind, Failure, Judge, LLMJudge, MissingExtraError
 from adjudge.engine.protocol import FrameReader, Item, Job, Loaded, Setup, frame, job_decoder, setup_decoder
@@ -26,6 +27,9 @@ from adjudge.prompts import PromptError
 
 MAX_PRINTED_BYTES = 16 * 1024 * 1024
 MEMORY_BYTES = int(os.environ.get("ADJUDGE_WORKER_MEMORY_MB", "8192")) * 1024 * 1024
+
+
+_READER = f"adjudge {__version__}, Python {sys.version}".encode()
 
 
 class _TooMuchOutput(BaseException):
@@ -71,12 +75,18 @@ class _Worker:
 
     def job(self, job: Job) -> None:
         try:
-            record = case_record(job.case.load())
+            case = job.case.load()
+            record = case_record(case)
             data = msgspec.msgpack.encode(record)
         except Exception as error:
-            self.send(Loaded(Failure(ErrorKind.INPUT, f"{type(error).__name__}: {error}")))
+            self.send(Loaded(Failure(ErrorKind.INPUT, cap(f"{type(error).__name__}: {error}", 2000))))
             return
-        self.send(Loaded())
+        self.send(Loaded(notes=case.notes))
+        for index in job.judges:
+            if not isinstance(self.setup.judges[index], LLMJudge):
+                self.runner(
+                    index, self.setup.judges[index]
+                )  # all before the first, so that keys do not depend on order
         digest = hashlib.sha256(data).digest()
         for index in job.judges:
             item = self.item(index, data, digest, job.known.get(index))
@@ -106,10 +116,12 @@ class _Worker:
         if isinstance(runner, Outcome):
             return Item(index, outcome=runner)
         spec = msgspec.structs.replace(judge, location="", description="", timeout_s=0.0)
-        key = hashlib.sha256(digest + msgspec.msgpack.encode(spec) + runner.fingerprint.encode()).hexdigest()
-        if key == known:
-            return Item(index, key, reused=True)
-        return Item(index, key, outcome=_captured(lambda: runner.run(msgspec.msgpack.decode(data))))
+        stable = digest + msgspec.msgpack.encode(spec) + _READER
+        if known == hashlib.sha256(stable + runner.fingerprint()).hexdigest():
+            return Item(index, known, reused=True)
+        outcome = _captured(lambda: runner.run(msgspec.msgpack.decode(data)))
+        key = hashlib.sha256(stable + runner.fingerprint()).hexdigest()  # with what it imported on the way
+        return Item(index, key, outcome=outcome)
 
     def runner(self, index: int, judge: Judge) -> LocalRunner | Outcome:
         """The judge, imported once; or the outcome that every case gets because it cannot be."""
@@ -131,7 +143,7 @@ def _condition(expression: str, record: dict[str, Any]) -> bool | Failure:
     try:
         return bool(eval(compile(expression, "<if>", "eval"), names))  # noqa: S307 - the suite's author wrote it
     except (Exception, SystemExit) as error:
-        return Failure(ErrorKind.RAISED, f"if: {type(error).__name__}: {error}")
+        return Failure(ErrorKind.RAISED, cap(f"if: {type(error).__name__}: {error}", 4000))
 
 
 def _captured(call: Any) -> Outcome:
@@ -147,16 +159,17 @@ def _captured(call: Any) -> Outcome:
     except SystemExit as error:
         outcome = Outcome(failure=Failure(ErrorKind.CRASHED, f"it called sys.exit({error.code!r})"))
     except BaseException as error:
-        outcome = Outcome(failure=Failure(ErrorKind.RAISED, f"{type(error).__name__}: {error}"))
+        outcome = Outcome(failure=Failure(ErrorKind.RAISED, cap(f"{type(error).__name__}: {error}", 4000)))
     return msgspec.structs.replace(outcome, printed=capture.text()) if capture.size else outcome
 
 
 def _read_frames(source: int, frames: queue.SimpleQueue[bytes]) -> None:
     """Feed frames to the main thread; when the engine is gone, end this process and all that it started."""
     reader = FrameReader()
-    while data := os.read(source, 1 << 20):
-        for body in reader.feed(data):
-            frames.put(body)
+    with contextlib.suppress(Exception):
+        while data := os.read(source, 1 << 20):
+            for body in reader.feed(data):
+                frames.put(body)
     if os.getpgrp() == os.getpid():
         os.killpg(os.getpid(), signal.SIGKILL)
     os._exit(1)

@@ -7,7 +7,8 @@ import importlib
 import importlib.util
 import sys
 import traceback
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
+from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
@@ -38,17 +39,22 @@ class LocalRunner:
     def __init__(self, judge: LocalJudge, code_paths: tuple[str, ...]) -> None:
         self.judge = judge
         self._scale = judge.criteria[0].scale
+        self._paths = code_paths
         if isinstance(judge, CheckJudge):
             self._call = _check(judge)
-            self.fingerprint = ""
+            self._own: tuple[str, ...] = ()
         elif isinstance(judge, CodeJudge):
-            self._call = _function(judge, code_paths)
-            self.fingerprint = _sources(code_paths)
+            self._call, own = _function(judge, code_paths)
+            self._own = (own,) if own else ()
         else:
             assert isinstance(judge, BuiltinJudge)
             builtin = load_builtin(judge.builtin)
             self._call = lambda record, arguments: builtin(record, **arguments)
-            self.fingerprint = "builtin-1"
+            self._own = ()
+
+    def fingerprint(self) -> bytes:
+        """A hash of every imported source file below the code paths, and of the judge's own file."""
+        return b"" if isinstance(self.judge, BuiltinJudge) else _sources(self._paths, self._own, len(sys.modules))
 
     def run(self, record: dict[str, Any]) -> Outcome:
         """Call the judge with a record that is its own. Exceptions become failures; SystemExit passes through."""
@@ -83,7 +89,8 @@ def _check(judge: CheckJudge) -> Callback:
     return function
 
 
-def _function(judge: CodeJudge, code_paths: tuple[str, ...]) -> Callback:
+def _function(judge: CodeJudge, code_paths: tuple[str, ...]) -> tuple[Callback, str]:
+    """The call, and the file that the judge is in."""
     for path in reversed(code_paths):
         if path in sys.path:
             sys.path.remove(path)
@@ -95,7 +102,7 @@ def _function(judge: CodeJudge, code_paths: tuple[str, ...]) -> Callback:
     function = _FUNCTIONS.get((judge.module, judge.function), function)
     if not callable(function):
         raise TypeError(f"{judge.module}.{judge.function} is not callable")
-    return lambda record, arguments: function(outputs=record, **arguments)
+    return lambda record, arguments: function(outputs=record, **arguments), getattr(module, "__file__", None) or ""
 
 
 def _from_file(path: str) -> Any:
@@ -111,13 +118,20 @@ def _from_file(path: str) -> Any:
     return module
 
 
-def _sources(code_paths: tuple[str, ...]) -> str:
-    """A hash of every imported source file below the code paths: what a code judge's answer depends on."""
+@lru_cache(maxsize=256)
+def _sources(code_paths: tuple[str, ...], own: tuple[str, ...], modules: int) -> bytes:
+    """What judges in code depend on, as it was imported; looked for anew when the number of modules has changed."""
+    files = {getattr(module, "__file__", None) for module in dict(sys.modules).values()}
+    below = {f for f in files if isinstance(f, str) and any(f.startswith(path + "/") for path in code_paths)}
     digest = hashlib.sha256()
-    modules: Mapping[str, Any] = dict(sys.modules)
-    files = {getattr(module, "__file__", None) for module in modules.values()}
-    for file in sorted(file for file in files if isinstance(file, str)):
-        if "site-packages" not in file and any(file.startswith(path + "/") for path in code_paths):
-            digest.update(file.encode())
-            digest.update(Path(file).read_bytes())
-    return digest.hexdigest()
+    for file in sorted({f for f in below if "site-packages" not in f} | set(own)):
+        digest.update(file.encode("utf-8", "surrogateescape") + _content(file))
+    return digest.digest()
+
+
+@lru_cache(maxsize=4096)
+def _content(file: str) -> bytes:
+    try:
+        return hashlib.sha256(Path(file).read_bytes()).digest()
+    except OSError:
+        return b""

@@ -60,12 +60,12 @@ def _builtin(value: Any) -> Any:
     """A numpy scalar (or anything else with `.item()`) as the Python number it stands for."""
     if type(value).__module__ == "numpy" and hasattr(value, "item"):
         value = value.item()
-    if isinstance(value, int) and not isinstance(value, bool) and abs(value) >= 2**63:
-        try:
-            return float(value)  # what a journal can hold
-        except OverflowError:
-            return value
-    return value
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        return value
+    try:
+        return float(value) if isinstance(value, float) or abs(value) >= 2**53 else int(value)  # what a journal holds
+    except OverflowError:
+        return value
 
 
 def _finite(value: int | float) -> bool:

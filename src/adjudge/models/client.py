@@ -17,8 +17,6 @@ from adjudge.models.prices import priced
 from adjudge.models.retry import RetryPolicy
 from adjudge.models.wire import TOOL_CHOICES, CallError, Endpoint, ModelRequest, Reply, status_error
 
-_FATAL = frozenset({ErrorKind.CREDENTIALS, ErrorKind.MODEL_NOT_FOUND})
-
 
 class ModelClient:
     """Asks models. At most `overall` requests are under way at once, and `per_model` to one endpoint."""
@@ -39,7 +37,7 @@ class ModelClient:
         self._per_model = per_model
         self._models: dict[tuple[str, str], asyncio.Semaphore] = {}
         self._choices: dict[tuple[str, str], int] = {}
-        self._dead: dict[tuple[str, str], CallError] = {}
+        self._dead: dict[tuple[str, str], tuple[ErrorKind, str]] = {}
         agent = {"user-agent": f"adjudge/{__version__}", "content-type": "application/json"}
         self._connections = Connections(agent)
 
@@ -65,16 +63,14 @@ class ModelClient:
             CallError: no reply could be had, with the last attempt's reason.
         """
         key = (endpoint.url, endpoint.model)
-        if key in self._dead:
-            raise self._dead[key]
+        self._check_alive(key)
         slot = self._models.setdefault(key, asyncio.Semaphore(self._per_model))
         loop = asyncio.get_running_loop()
         deadline: float | None = None
         attempt = 0
         while True:
             async with slot, self._overall:
-                if key in self._dead:
-                    raise self._dead[key]
+                self._check_alive(key)
                 if admit is not None:
                     admit()
                 now = loop.time()
@@ -90,8 +86,9 @@ class ModelClient:
             if error.rejects_tool_choice and choice + 1 < len(TOOL_CHOICES):
                 self._choices[key] = max(choice + 1, self._choices.get(key, 0))
                 continue
-            if error.kind in _FATAL:
-                self._dead[key] = error
+            error.message = _without_secrets(error.message, endpoint)
+            if error.fatal:
+                self._dead[key] = (error.kind, error.message)
             attempt += 1
             if not error.retryable or attempt >= self.retry.attempts:
                 break
@@ -104,6 +101,11 @@ class ModelClient:
             await asyncio.sleep(wait)
         raise error
 
+    def _check_alive(self, key: tuple[str, str]) -> None:
+        """Raise for an endpoint that answered that nothing will help: a wrong key, an unknown model."""
+        if key in self._dead:
+            raise CallError(*self._dead[key])
+
     async def _attempt(self, endpoint: Endpoint, request: ModelRequest, body: bytes, *, limit: float) -> Reply:
         limit = min(limit, self.retry.attempt_timeout_s)
         try:
@@ -113,16 +115,15 @@ class ModelClient:
             raise CallError(ErrorKind.TIMEOUT, f"no answer within {limit:.0f} s", retryable=True) from None
         except httpx.InvalidURL as error:
             raise CallError(ErrorKind.CONFIG, str(error)) from None
-        except httpx.HTTPError as error:
+        except (httpx.HTTPError, UnicodeError, ValueError) as error:
             detail = str(error) or type(error).__name__
             raise CallError(ErrorKind.CONNECTION, f"{endpoint.url}: {detail}", retryable=True) from None
         if response.status_code // 100 != 2:
-            message = _without_secrets(_message(response), endpoint)
-            raise status_error(response.status_code, response.headers, message)
+            raise status_error(response.status_code, response.headers, _message(response, endpoint))
         try:
-            payload: Any = msgspec.json.decode(response.content)
+            payload: Any = msgspec.json.decode(_scrubbed(response.content, endpoint))
         except (msgspec.DecodeError, RecursionError):
-            text = f"the response is not JSON: {response.text[:80]!r}"
+            text = f"the response is not JSON: {_scrubbed(response.content, endpoint)[:80]!r}"
             raise CallError(ErrorKind.PROVIDER_ERROR, text, retryable=True) from None
         reply = endpoint.wire.reply(payload, request)
         usage = priced(reply.usage, model=endpoint.model, provider=endpoint.wire.name)
@@ -135,21 +136,31 @@ def _body(endpoint: Endpoint, request: ModelRequest, choice: int) -> bytes:
 
 def _without_secrets(text: str, endpoint: Endpoint) -> str:
     """The text with every header value that grants access blanked out, should a provider quote it."""
-    for name, value in endpoint.headers.items():
-        secret = value.removeprefix("Bearer ")
-        if name != "anthropic-version" and len(secret) > 3:
-            text = text.replace(secret, "***")
+    for secret in _secrets(endpoint):
+        text = text.replace(secret, "***")
     return text
 
 
-def _message(response: httpx.Response) -> str:
+def _scrubbed(content: bytes, endpoint: Endpoint) -> bytes:
+    """A response without the key, should a provider or gateway quote it."""
+    for secret in _secrets(endpoint):
+        content = content.replace(secret.encode(), b"***")
+    return content
+
+
+def _secrets(endpoint: Endpoint) -> list[str]:
+    values = [value.removeprefix("Bearer ") for name, value in endpoint.headers.items() if name != "anthropic-version"]
+    return [value for value in values if len(value) > 3 and value != "none"]
+
+
+def _message(response: httpx.Response, endpoint: Endpoint) -> str:
     """The provider's own words, short; never the request, which may be large."""
     try:
-        payload: Any = msgspec.json.decode(response.content)
+        payload: Any = msgspec.json.decode(_scrubbed(response.content, endpoint))
         error = payload.get("error", payload)
         text = error.get("message") or error.get("type") if isinstance(error, dict) else error
         code = f"{error.get('code')}: " if isinstance(error, dict) and isinstance(error.get("code"), str) else ""
         text = code + str(text)
     except (msgspec.DecodeError, AttributeError, RecursionError):
-        text = response.text
+        text = _scrubbed(response.content, endpoint).decode("utf-8", "replace")
     return " ".join(text.split())[:300] or response.reason_phrase

@@ -48,8 +48,8 @@ def _anthropic(name: str, environ: Mapping[str, str]) -> Endpoint:
     name = environ.get(f"ANTHROPIC_DEFAULT_{name.upper()}_MODEL", ALIASES[name]) if name in ALIASES else name
     base = _base_url("ANTHROPIC_BASE_URL", ANTHROPIC_URL, environ)
     official = base == ANTHROPIC_URL
-    key = environ.get("ANTHROPIC_API_KEY")
-    secret = key or environ.get("ANTHROPIC_AUTH_TOKEN")
+    key = _secret("ANTHROPIC_API_KEY", environ)
+    secret = key or _secret("ANTHROPIC_AUTH_TOKEN", environ)
     if not secret:
         raise CredentialsError(f"model {name!r} needs ANTHROPIC_API_KEY (or ANTHROPIC_AUTH_TOKEN)")
     headers = {"anthropic-version": VERSION, "authorization": f"Bearer {secret}"}
@@ -62,24 +62,33 @@ def _anthropic(name: str, environ: Mapping[str, str]) -> Endpoint:
 def _openai(name: str, environ: Mapping[str, str]) -> Endpoint:
     base = _base_url("OPENAI_BASE_URL", OPENAI_URL, environ)
     official = base == OPENAI_URL
-    key = environ.get("OPENAI_API_KEY")
+    key = _secret("OPENAI_API_KEY", environ)
     if not key and official:
         raise CredentialsError(f"model {name!r} needs OPENAI_API_KEY, or OPENAI_BASE_URL for an endpoint without a key")
     headers = {"authorization": f"Bearer {key or 'none'}"}
     return Endpoint(OpenAIWire(official=official), name, f"{base}/chat/completions", headers, official=official)
 
 
+def _secret(variable: str, environ: Mapping[str, str]) -> str:
+    """A key without the blanks and line ends that files bring along."""
+    value = (environ.get(variable) or "").strip()
+    if not (value.isascii() and value.isprintable() and " " not in value):
+        raise CredentialsError(f"{variable} holds characters that no key has")
+    return value
+
+
 def _base_url(variable: str, default: str, environ: Mapping[str, str]) -> str:
     base = (environ.get(variable) or default).rstrip("/")
-    parts = urlsplit(base)
     try:
+        parts = urlsplit(base)
         valid = parts.scheme in ("http", "https") and bool(parts.hostname) and (parts.port or 1) > 0
+        secret = bool(parts.username or parts.password or parts.query or parts.fragment)
     except ValueError:
-        valid = False
+        valid = secret = False
+    if secret:
+        raise CredentialsError(f"{variable} must hold neither a user, a password nor a query")
     if not valid:
         raise CredentialsError(f"{variable} must be an http(s) URL, got {base!r}")
-    if parts.username or parts.password:
-        raise CredentialsError(f"{variable} must not hold a user or password")
     return base
 
 

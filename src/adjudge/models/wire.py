@@ -48,16 +48,27 @@ TOOL_CHOICES = ("function", "required", "auto")
 
 
 class CallError(Exception):
-    """A request that got no reply. `retry_after_s` is what the provider asked to wait, in seconds."""
+    """A request that got no reply.
+
+    `retry_after_s` is what the provider asked to wait, in seconds; `fatal` means that no other request to the same
+    endpoint will fare better.
+    """
 
     def __init__(
-        self, kind: ErrorKind, message: str, *, retryable: bool = False, retry_after_s: float | None = None
+        self,
+        kind: ErrorKind,
+        message: str,
+        *,
+        retryable: bool = False,
+        retry_after_s: float | None = None,
+        fatal: bool = False,
     ) -> None:
         super().__init__(message)
         self.kind = kind
         self.message = message
         self.retryable = retryable
         self.retry_after_s = retry_after_s
+        self.fatal = fatal
 
     @property
     def rejects_tool_choice(self) -> bool:
@@ -121,7 +132,9 @@ def status_error(status: int, headers: Mapping[str, str], message: str) -> CallE
     )
     if status == 429 and "insufficient_quota" in message:
         kind, retryable = ErrorKind.CREDENTIALS, False
-    return CallError(kind, f"HTTP {status}: {message}", retryable=retryable, retry_after_s=retry_after(headers))
+    wait = retry_after(headers)
+    text = f"HTTP {status}: {message}"
+    return CallError(kind, text, retryable=retryable, retry_after_s=wait, fatal=status in (401, 404))
 
 
 def retry_after(headers: Mapping[str, str]) -> float | None:
@@ -145,11 +158,11 @@ def _until(date: str) -> float:
 
     try:
         when = parsedate_to_datetime(date)
-    except ValueError:
+        if when.tzinfo is None:
+            when = when.replace(tzinfo=UTC)
+        return max(0.0, (when - datetime.now(UTC)).total_seconds())
+    except (ValueError, OverflowError, TypeError, IndexError):
         return -1.0
-    if when.tzinfo is None:
-        when = when.replace(tzinfo=UTC)
-    return max(0.0, (when - datetime.now(UTC)).total_seconds())
 
 
 def count(payload: Mapping[str, Any], *path: str) -> int:
@@ -157,4 +170,4 @@ def count(payload: Mapping[str, Any], *path: str) -> int:
     value: Any = payload
     for key in path:
         value = value.get(key) if isinstance(value, Mapping) else None
-    return value if isinstance(value, int) and not isinstance(value, bool) and value >= 0 else 0
+    return value if isinstance(value, int) and not isinstance(value, bool) and 0 <= value < 2**53 else 0

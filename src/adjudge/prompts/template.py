@@ -113,7 +113,7 @@ def mentions(source: str, variable: str) -> bool:
 def _used(source: str) -> frozenset[str] | None:
     try:
         return frozenset(meta.find_undeclared_variables(_environment().parse(source)))
-    except TemplateSyntaxError:
+    except (TemplateSyntaxError, RecursionError):
         return None
 
 

@@ -8,6 +8,8 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import msgspec
+
 from adjudge.domain import (
     BUILTIN_JUDGES,
     Binary,
@@ -28,6 +30,7 @@ from adjudge.formats.eval_yaml.schema import JudgeConfig
 from adjudge.located import Located, read_text
 from adjudge.prompts import mentions, shows_work, template_problem
 
+MAX_SAMPLES = 1000
 DEFAULT_SCALE = (1, 5)
 RUBRIC_TAIL = "\n\n# Agent Response to Evaluate\n\n{{ conversation }}"
 
@@ -124,8 +127,8 @@ class JudgeReader:
         except SyntaxError as error:
             place = f"line {error.lineno} of the check" if error.lineno else "the check"
             entry.error("check", f"{place} is not valid Python: {error.msg}")
-        except ValueError as error:
-            entry.error("check", f"is not valid Python: {error}")
+        except (ValueError, RecursionError, MemoryError) as error:
+            entry.error("check", f"is not valid Python: {error or 'nested too deeply'}")
         return CheckJudge(code=code, **entry.common(entry.code_scale()))
 
     def _llm(self, entry: _Entry) -> Judge:
@@ -207,12 +210,18 @@ class _Entry:
             self.error("feedback_type", f"must be bool, int or float, got {config.feedback_type!r}", hint=hint)
         if config.samples is not None and config.samples < 1:
             self.error("samples", f"must be 1 or more, got {config.samples}")
+        elif config.samples is not None and config.samples > MAX_SAMPLES:
+            self.error("samples", f"must be at most {MAX_SAMPLES}, got {config.samples}")
         elif config.samples not in (None, 1) and not self._asks_a_model():
             self.warn("samples", "is ignored: a deterministic judge is asked once")
         if config.examples is not None and not self._asks_a_model():
             self.error("examples", "only LLM and agent judges take examples")
         elif config.examples is not None:
             self.error("examples", "few-shot examples are not available yet")
+        try:
+            msgspec.msgpack.encode(config.arguments)
+        except (TypeError, ValueError, OverflowError, RecursionError) as error:
+            self.error("arguments", f"hold something that cannot be handed to a judge: {error}")
         if config.step is not None:
             self.error("step", "pipelines of steps are not available yet")
         if config.provider_options is not None:
@@ -223,10 +232,11 @@ class _Entry:
         if isinstance(config.condition, str) and config.condition.strip():
             try:
                 compile(config.condition.strip(), "<if>", "eval", flags=ast.PyCF_ONLY_AST)
-            except (SyntaxError, ValueError) as error:
-                self.error("if", f"is not a Python expression: {getattr(error, 'msg', error)}")
-            else:
                 unknown = sorted(unknown_names(config.condition))
+            except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
+                reason = getattr(error, "msg", None) or str(error) or "nested too deeply"
+                self.error("if", f"is not a Python expression: {reason}")
+            else:
                 if unknown:
                     hint = nearest(unknown[0], ("annotations", "outputs"))
                     self.error("if", f"there is no {', '.join(unknown)}: it sees annotations and outputs", hint=hint)
@@ -236,7 +246,7 @@ class _Entry:
         bounds = config.score_range
         if bounds is None:
             return
-        if len(bounds) != 2 or not all(map(math.isfinite, bounds)) or bounds[0] >= bounds[1]:
+        if len(bounds) != 2 or not all(map(_finite, bounds)) or bounds[0] >= bounds[1]:
             self.error("score_range", f"must be [min, max] with min < max, got {bounds}")
         elif config.feedback_type == "bool":
             self.error("score_range", "cannot go with feedback_type: bool, whose verdict is pass or fail")
@@ -295,7 +305,7 @@ class _Entry:
 
     def _valid_range(self) -> list[int | float] | None:
         bounds = self.config.score_range
-        if bounds and len(bounds) == 2 and all(map(math.isfinite, bounds)) and bounds[0] < bounds[1]:
+        if bounds and len(bounds) == 2 and all(map(_finite, bounds)) and bounds[0] < bounds[1]:
             return bounds
         return None
 
@@ -307,6 +317,14 @@ class _Entry:
         if config.builtin is not None or config.check is not None:
             return False
         return config.agent is not None or any(getattr(config, key) is not None for key in _LLM_KEYS)
+
+
+def _finite(number: float) -> bool:
+    """True for numbers that a float can hold."""
+    try:
+        return math.isfinite(float(number))
+    except OverflowError:
+        return False
 
 
 def model_problem(model: str) -> tuple[str, str] | None:

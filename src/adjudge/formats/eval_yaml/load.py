@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import os
 import re
-from math import inf, isfinite
+from math import inf
 from pathlib import Path
 
 from adjudge.cases import DatasetFolder, read_dataset
@@ -150,7 +151,7 @@ class _Reader:
                     hint = f"{share}% is {share / 100:g}" if 1 < share <= 100 else ""
                     self.converter.add_at(keys[key], f"{where}.{key}", f"must be from 0 to 1, got {share}", hint=hint)
             low, high = _bounds(scales.get(name))
-            if entry.min_mean is not None and not (low <= entry.min_mean <= high and isfinite(entry.min_mean)):
+            if entry.min_mean is not None and not (low <= entry.min_mean <= high and abs(entry.min_mean) < 1e300):
                 message = f"lies outside the judge's scale, {low:g} to {high:g}, got {entry.min_mean}"
                 self.converter.add_at(keys["min_mean"], f"{where}.min_mean", message)
             scale = scales.get(name)
@@ -205,8 +206,11 @@ class _Reader:
             self.converter.add(place, "dataset.path", f"must not contain .., got {config.dataset.path!r}")
             return None
         folder = self.path.parent / config.dataset.path
-        if not folder.is_dir():
-            what = "is not a folder" if folder.exists() else "does not exist"
+        if len(config.dataset.path) > 1024 or "\0" in config.dataset.path:
+            self.converter.add(place, "dataset.path", "is no path that a folder can have")
+            return None
+        if not os.path.isdir(folder):  # noqa: PTH112 - says no where Path.is_dir raises
+            what = "is not a folder" if os.path.exists(folder) else "does not exist"  # noqa: PTH110
             self.converter.add(place, "dataset.path", f"the folder {_shown(folder)} {what}")
             return None
         if self.workspace is not None and not self.workspace.is_dir():
@@ -245,8 +249,11 @@ class _Reader:
         """A path as the user wrote it: from the config's folder, then from the current one."""
         for base in (self.path.parent, Path.cwd()):
             candidate = base / name
-            if candidate.is_file():
-                return candidate
+            try:
+                if candidate.is_file():
+                    return candidate
+            except (OSError, ValueError):  # a name that no file can have
+                continue
         return None
 
     def _place(self, section: str, key: str) -> tuple[int, int]:
@@ -273,7 +280,7 @@ def _bounds(scale: Scale | None) -> tuple[float, float]:
 
 def _segment(name: str) -> str:
     """One path segment that reads like the name."""
-    return re.sub(r"[^\w.-]+", "-", name.strip().lower()).strip("-.") or "eval"
+    return re.sub(r"[^\w.-]+", "-", name.strip().lower())[:80].strip("-.") or "eval"
 
 
 def _path_problem(path: str) -> str | None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import builtins
 import importlib.util
+import os
 from pathlib import Path
 
 from adjudge.formats.convert import closest
@@ -18,7 +19,7 @@ def code_problem(module: str, function: str, code_paths: tuple[str, ...]) -> tup
     source = _source(parts, code_paths)
     if source is None:
         top = parts[0]
-        inside = any(Path(path, top).is_dir() for path in code_paths)
+        inside = any(os.path.isdir(os.path.join(path, top)) for path in code_paths)  # noqa: PTH112, PTH118
         try:
             found = not inside and importlib.util.find_spec(top) is not None
         except (ImportError, ValueError):
@@ -27,7 +28,7 @@ def code_problem(module: str, function: str, code_paths: tuple[str, ...]) -> tup
         return None if found else ("module", f"there is no module {module!r} {where}")
     try:
         names = _top_level_names(ast.parse(source.read_bytes()))
-    except (OSError, SyntaxError, ValueError) as error:
+    except (OSError, SyntaxError, ValueError, RecursionError, MemoryError) as error:
         return "module", f"{source.name} cannot be read as Python: {error}"
     name = function.split(".")[0]
     if "*" in names or name in names:
@@ -39,7 +40,7 @@ def code_problem(module: str, function: str, code_paths: tuple[str, ...]) -> tup
 def _source(parts: list[str], code_paths: tuple[str, ...]) -> Path | None:
     for base in code_paths:
         for candidate in (Path(base, *parts).with_suffix(".py"), Path(base, *parts, "__init__.py")):
-            if candidate.is_file():
+            if os.path.isfile(candidate):  # noqa: PTH113 - says no where Path.is_file raises
                 return candidate
     return None
 
