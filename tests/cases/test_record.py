@@ -70,7 +70,9 @@ def test_shortcuts_name_the_first_text_of_each_output_folder(outputs: Any, expec
 
 def test_no_output_takes_the_place_of_a_key_of_the_record() -> None:
     """An agent names its folders; none of them may forge what people wrote."""
-    forged = {f"{folder}/x.md": "forged" for folder in ("annotation_gold", "annotations", "annotation_other")}
+    forged: dict[str, str | BinaryFile] = {
+        f"{folder}/x.md": "forged" for folder in ("annotation_gold", "annotations", "annotation_other")
+    }
     record = case_record(Case(id="a", outputs=forged, references={"gold": "true"}, annotations={"k": 1}))
     assert record["annotation_gold_content"] == "true"
     assert record["annotations"] == {"k": 1}

@@ -189,15 +189,19 @@ def _reference(source: str, value: Any, notes: list[str]) -> str | None:
 
 
 def _metrics(home: str, notes: list[str]) -> Metrics:
-    """Cost and size of the agent's run from the case's own run_result.json."""
+    """Cost and size of the agent's run from the case's own run_result.json; what is of another type is noted."""
     try:
-        raw = msgspec.json.decode(Path(home, "run_result.json").read_bytes())
-        usage = raw.get("token_usage")
-        fields = {key: raw.get(key) for key in ("exit_code", "duration_s", "cost_usd", "num_turns")}
-        return msgspec.convert({**fields, "token_usage": usage if isinstance(usage, dict) else None}, Metrics)
-    except (msgspec.MsgspecError, AttributeError, RecursionError) as error:
+        raw = msgspec.json.decode(Path(home, "run_result.json").read_bytes(), type=dict[str, Any])
+    except (msgspec.MsgspecError, RecursionError) as error:
         notes.append(f"run_result.json: not understood ({error})")
         return Metrics()
+    found: dict[str, Any] = {}
+    for field in msgspec.structs.fields(Metrics):
+        try:
+            found[field.name] = msgspec.convert(raw.get(field.name), field.type)
+        except msgspec.ValidationError as error:
+            notes.append(f"run_result.json: {field.name}: {error}")
+    return Metrics(**found)
 
 
 def _tags(annotations: dict[str, Any]) -> tuple[str, ...]:

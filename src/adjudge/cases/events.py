@@ -78,7 +78,8 @@ def tool_trace(events: Sequence[Event]) -> str:
     lines: list[str] = []
     for event, call in _calls(events):
         mark = "[subagent] " if _of_subagent(event) else ""
-        lines.append(f"{mark}{len(lines) + 1}. {call.get('name', '?')}: {_detail(call)}")
+        name = " ".join(str(call.get("name", "?")).split())
+        lines.append(f"{mark}{len(lines) + 1}. {name}: {_detail(call)}")
     return "\n".join(lines)
 
 

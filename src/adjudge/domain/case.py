@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Protocol
 
 import msgspec
@@ -51,7 +51,7 @@ class Case(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True, tag="c
 
     id: str
     inputs: dict[str, Any] = {}
-    outputs: dict[str, str | BinaryFile] = {}
+    outputs: Mapping[str, str | BinaryFile] = {}
     annotations: dict[str, Any] = {}
     references: dict[str, str] = {}
     events: tuple[dict[str, Any], ...] = ()

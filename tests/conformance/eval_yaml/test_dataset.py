@@ -281,6 +281,19 @@ def test_a_workspace_holds_the_outputs_and_the_dataset_the_rest(tmp_path: Path, 
     assert only_score(config, workspace=tmp_path / "made").value is True
 
 
+@pytest.mark.parametrize("path", ["output", "output/", "./output", "output//", "output/.", "./output/answer.md"])
+def test_an_output_has_one_name_however_its_path_is_written(tmp_path: Path, path: str) -> None:
+    judge = check(code="return list(outputs['files']) == ['output/answer.md'], repr(outputs['files'])")
+    assert only_score(write_suite(tmp_path, [judge], outputs=[{"path": path}])).value is True
+
+
+def test_an_output_below_another_is_listed_once(tmp_path: Path) -> None:
+    case = {"output/a.md": "a", "output/deep/b.md": "b"}
+    judge = check(code="return list(outputs['files']) == ['output/a.md', 'output/deep/b.md'], ''")
+    config = write_suite(tmp_path, [judge], {"case-1": case}, outputs=[{"path": "output"}, {"path": "output/deep"}])
+    assert only_score(config).value is True
+
+
 def test_the_first_of_two_output_folders_of_one_name_has_the_shortcut(tmp_path: Path) -> None:
     case = {"b/out/x.md": "of b", "a/out/x.md": "of a"}
     judge = check(code="return outputs['out_content'] == 'of b', outputs['out_content']")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import re
 from math import inf
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 
 from adjudge.cases import DatasetFolder, read_dataset
 from adjudge.domain import Binary, ConfigError, Judge, Numeric, Problem, Scale, Suite, Threshold
@@ -190,7 +190,7 @@ class _Reader:
             if problem:
                 self.converter.add(node.value["path"], f"{where}.path", f"{problem}, got {output.path!r}")
             else:
-                paths.append(output.path.strip("/"))
+                paths.append(str(PurePosixPath(output.path)))
         return tuple(dict.fromkeys(paths))
 
     def _cases(self, config: EvalConfig, outputs: tuple[str, ...]) -> DatasetFolder | None:
