@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import contextlib
 import importlib
+import os
 import sys
+from typing import NoReturn
 
 import click
 
@@ -62,6 +65,7 @@ def cli() -> None:
 
 def main() -> None:
     """Entry point of the `adjudge` command."""
+    _open_streams()
     try:
         status = cli.main(standalone_mode=False)
     except click.ClickException as error:
@@ -73,10 +77,34 @@ def main() -> None:
     except BrokenPipeError:
         sys.stderr.close()
         sys.exit(141)
+    except OSError as error:
+        _last_words(f"error: {error.strerror or error}")
     except Exception:
         import traceback
 
         traceback.print_exc()
         click.echo("error: a fault in adjudge itself; nothing that was judged is lost", err=True)
         sys.exit(4)  # Python's own 1 would say that the gate failed
+    try:
+        sys.stdout.flush()
+    except OSError as error:
+        _last_words(f"error: standard output: {error.strerror or error}")
     sys.exit(status if isinstance(status, int) else 0)
+
+
+def _open_streams() -> None:
+    """Give the command streams that it can write anything to, also where they are closed or know few letters."""
+    for name in ("stdout", "stderr"):
+        stream = getattr(sys, name)
+        if stream is None:
+            setattr(sys, name, open(os.devnull, "w"))  # noqa: SIM115, PTH123
+        elif hasattr(stream, "reconfigure"):
+            stream.reconfigure(errors="backslashreplace")
+
+
+def _last_words(text: str) -> NoReturn:
+    """One line on standard error, and exit 4, without touching standard output again."""
+    with contextlib.suppress(OSError):
+        sys.stderr.write(f"{text}\n")
+        sys.stderr.flush()
+    os._exit(4)

@@ -25,7 +25,7 @@ def command(run: Path, as_json: bool, verbose: bool) -> int:
     except StoreError as error:
         raise store_error(error) from None
     if as_json:
-        click.echo(result_json(result).decode(), nl=False)
+        click.echo(result_json(result), nl=False)
         return 0
     print_result(result, result_console(), verbose=verbose)
     return 0

@@ -83,7 +83,7 @@ def command(
         return 4
     append_step_summary(result, dict(os.environ))
     if as_json:
-        click.echo(result_json(result).decode(), nl=False)
+        click.echo(result_json(result), nl=False)
         return result.exit_code
     if not quiet:
         print_result(result, result_console(), verbose=verbose)
