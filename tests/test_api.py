@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import subprocess
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -14,28 +14,13 @@ import pytest
 import adjudge
 from adjudge import Case, CheckJudge, Criterion, Numeric, Suite, Threshold
 from tests.support.configs import check, write_suite
+from tests.support.functions import Judges, length, share
 from tests.support.llm import environment
 
 CASES = [
     Case(id="vienna", inputs={"ask": "Capital of Austria?"}, outputs={"a.md": "Vienna."}, tags=("short",)),
     Case(id="lagos", inputs={"ask": "Capital of Nigeria?"}, outputs={"a.md": "Lagos, I think."}),
 ]
-
-
-def length(outputs: dict[str, Any], at_most: int = 100) -> tuple[bool, str]:
-    """Is the answer short?"""
-    count = len(outputs["files"]["a.md"])
-    return count <= at_most, f"{count} characters"
-
-
-def share(outputs: dict[str, Any]) -> float:
-    return len(outputs["files"]["a.md"]) / 10
-
-
-class Judges:
-    @staticmethod
-    def nested(outputs: dict[str, Any]) -> bool:
-        return "files" in outputs
 
 
 def suite(*judges: adjudge.CodeJudge | CheckJudge, **fields: Any) -> Suite:
@@ -110,8 +95,30 @@ def test_a_function_of_a_script_is_found_again(tmp_path: Path) -> None:
     assert done.stdout == "1.0\n", done.stderr
 
 
+@pytest.mark.parametrize("folder", [".", "evals"], ids=["from its folder", "from above"])
+def test_a_function_of_a_script_may_use_what_lies_beside_the_script(tmp_path: Path, folder: str) -> None:
+    """Python finds `helper` because the script lies beside it; so must the worker."""
+    script = tmp_path / "evals" / "my_eval.py"
+    script.parent.mkdir()
+    (tmp_path / "evals" / "helper.py").write_text("WORD = 'please'\n")
+    script.write_text(
+        "import adjudge\nfrom helper import WORD\n\n"
+        "def polite(outputs):\n    return WORD in outputs['files']['a.md'], 'looked'\n\n"
+        "if __name__ == '__main__':\n"
+        "    case = adjudge.Case(id='a', outputs={'a.md': 'please'})\n"
+        "    suite = adjudge.Suite(name='s', cases=[case], judges=(adjudge.code_judge(polite),))\n"
+        "    result = adjudge.run(suite)\n"
+        "    print(result.score('a', 'polite').error or result.summary('polite').value)\n"
+    )
+    cwd = tmp_path / "evals" if folder == "." else tmp_path
+    done = subprocess.run(
+        [sys.executable, script], check=False, cwd=cwd, env=environment(tmp_path), capture_output=True, text=True
+    )
+    assert done.stdout == "1.0\n", done.stderr
+
+
 def test_run_async_runs_inside_an_event_loop() -> None:
-    async def both() -> list[adjudge.RunResult]:
+    async def both() -> Sequence[adjudge.RunResult]:
         return await asyncio.gather(
             adjudge.run_async(suite(adjudge.code_judge(length)), output="one"),
             adjudge.run_async(suite(adjudge.code_judge(length)), output="two"),

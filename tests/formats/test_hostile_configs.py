@@ -13,7 +13,8 @@ from hypothesis import strategies as st
 
 import adjudge
 from adjudge.domain import ConfigError
-from tests.support.configs import check, errors, llm, problems, write_suite
+from tests.conftest import ROOT
+from tests.support.configs import check, errors, llm, problems, write_suite, write_text
 
 LONG = "x" * 500
 SENTENCE = "Score from 1 to 5 how completely the output covers the request, " * 10
@@ -133,3 +134,16 @@ def test_any_mapping_loads_or_gives_problems_with_places(
     else:
         suite.check()
         assert suite.judges
+
+
+REAL = (ROOT / "examples" / "quickstart" / "eval.yaml").read_text()
+SLIPS = st.lists(st.sampled_from([*"\n :-[]{}'\"#&*|>!%", "  ", "\t", "null", "<<: *x", "!!int", "é"]), max_size=3)
+
+
+@given(st.integers(0, len(REAL)), st.integers(0, 30), SLIPS.map("".join))
+@settings(max_examples=60, suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow])
+def test_a_real_config_with_a_slip_loads_or_gives_problems(
+    tmp_path: Path, start: int, length: int, inserted: str
+) -> None:
+    config = write_text(tmp_path, REAL[:start] + inserted + REAL[start + length :])
+    assert all(problem.message and problem.file for problem in problems(config))
