@@ -109,6 +109,9 @@ def _from_file(path: str) -> Any:
     name = "adjudge_user_" + hashlib.sha256(path.encode()).hexdigest()[:12]
     if name in sys.modules:
         return sys.modules[name]
+    folder = str(Path(path).parent)
+    if folder not in sys.path:
+        sys.path.append(folder)  # as Python does for a script: it may use what lies beside it
     spec = importlib.util.spec_from_file_location(name, path)
     if spec is None or spec.loader is None:
         raise ImportError(f"{path} cannot be imported")
