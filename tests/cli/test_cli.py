@@ -198,6 +198,32 @@ def scores(folder: Path) -> list[dict[str, Any]]:
     return found
 
 
+@pytest.mark.parametrize(
+    ("flag", "value"),
+    [
+        ("--budget", "nan"),
+        ("--budget", "-1"),
+        ("--output", ""),
+        ("--samples", "0"),
+        ("--max-concurrency", "0"),
+        ("--judge-model", "gemini:/pro"),
+        ("--judge-model", "openai:/"),
+        ("--judge-model", "  "),
+        ("--case", ""),
+        ("--je", "=x"),
+    ],
+)
+def test_a_flag_that_cannot_be_meant_is_refused(tmp_path: Path, flag: str, value: str) -> None:
+    write_suite(tmp_path, [MARKS, llm()])
+    with LoopbackProvider() as provider:
+        env = {**environment(tmp_path, provider), "OPENAI_API_KEY": "dummy"}
+        done = run("run", flag, value, cwd=tmp_path, **env)
+        assert not provider.requests
+    assert done.returncode == 2
+    assert not (tmp_path / "ran").exists()
+    assert not (tmp_path / "journal.db").exists()
+
+
 def test_the_seed_is_recorded(tmp_path: Path) -> None:
     write_suite(tmp_path)
     assert run("run", "-q", "--seed", "7", "--output", "run", cwd=tmp_path).returncode == 0

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterable
+from math import isfinite
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -28,11 +29,20 @@ def source_options(command: Callable[..., Any]) -> Callable[..., Any]:
     return command
 
 
+class _Folder(click.Path):
+    """A folder that has a name: an unset variable of a shell script is none."""
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        if value == "":
+            self.fail("must not be empty", param, ctx)
+        return super().convert(value, param, ctx)
+
+
 def run_options(command: Callable[..., Any]) -> Callable[..., Any]:
     """What is run, and with which models."""
     for option in reversed(
         (
-            click.option("--output", type=click.Path(path_type=Path), metavar="DIR", help="The run directory itself."),
+            click.option("--output", type=_Folder(path_type=Path), metavar="DIR", help="The run directory itself."),
             click.option("--case", "cases", multiple=True, metavar="ID", help="Judge only this case (repeatable)."),
             click.option(
                 "--tag", "tags", multiple=True, metavar="T", help="Judge only cases with this tag (repeatable)."
@@ -82,6 +92,8 @@ def build_options(flags: dict[str, Any]) -> Any:
             raise click.UsageError(f"--je takes NAME=VALUE, got {pair!r}")
         environ[name] = value
     flags["budget_usd"] = flags.pop("budget")
+    if flags["budget_usd"] is not None and not isfinite(flags["budget_usd"]):
+        raise click.UsageError("--budget takes an amount in USD")
     return RunOptions(environ=environ, **flags)
 
 

@@ -23,7 +23,7 @@ from adjudge.domain import (
     Suite,
 )
 from adjudge.engine.options import RunOptions
-from adjudge.models import CredentialsError, Endpoint, is_loopback, known, resolve
+from adjudge.models import CredentialsError, Endpoint, is_loopback, known, resolve, split
 from adjudge.prompts import template_problem
 
 
@@ -165,6 +165,9 @@ def _endpoint(
     if ":/" in judge.model and judge.model.split(":/")[0] not in ("anthropic", "openai"):
         provider = judge.model.split(":/")[0]
         problem(f"{provider}:/ models are not available yet", "openai:/<model> with OPENAI_BASE_URL reaches gateways")
+        return None
+    if not split(judge.model)[1].strip().strip("/") or judge.model in ("anthropic:/", "openai:/"):
+        problem(f"{judge.model!r} names no model", "such as openai:/gpt-5.2 or claude-sonnet-5-5")
         return None
     if options.offline:
         environ = {"ANTHROPIC_API_KEY": "offline", "OPENAI_API_KEY": "offline", **environ}

@@ -14,6 +14,7 @@ import queue
 import signal
 import sys
 import threading
+from pathlib import Path
 from typing import Any
 
 import msgspec
@@ -149,6 +150,7 @@ def _condition(expression: str, record: dict[str, Any]) -> bool | Failure:
 def _captured(call: Any) -> Outcome:
     """Run a judge with its printing captured, and what would end the process turned into a failure."""
     capture = _Capture()
+    home, environ = Path.cwd(), dict(os.environ)
     try:
         with contextlib.redirect_stdout(capture), contextlib.redirect_stderr(capture):
             outcome: Outcome = call()
@@ -160,6 +162,11 @@ def _captured(call: Any) -> Outcome:
         outcome = Outcome(failure=Failure(ErrorKind.CRASHED, f"it called sys.exit({error.code!r})"))
     except BaseException as error:
         outcome = Outcome(failure=Failure(ErrorKind.RAISED, cap(f"{type(error).__name__}: {error}", 4000)))
+    finally:
+        os.chdir(home)  # what one judge changes here is not for the next to see
+        if os.environ != environ:
+            os.environ.clear()
+            os.environ.update(environ)
     return msgspec.structs.replace(outcome, printed=capture.text()) if capture.size else outcome
 
 
@@ -191,6 +198,7 @@ def main() -> None:
     for standard in (0, 1, 2):
         os.dup2(null, standard)
     sys.stdin = open(os.devnull)  # noqa: SIM115, PTH123 - for the life of the process
+    sys.dont_write_bytecode = True  # compiled files know the second, and a judge may be edited twice in one
     frames: queue.SimpleQueue[bytes] = queue.SimpleQueue()
     threading.Thread(target=_read_frames, args=(source, frames), daemon=True).start()
     _limit_memory()

@@ -19,7 +19,7 @@ EVERY_TYPE = [
     pytest.param(CODE, id="code"),
     pytest.param(llm("j", feedback_type=...), id="llm"),
 ]
-DETERMINISTIC = EVERY_TYPE[:3]
+DETERMINISTIC = [*EVERY_TYPE[:3], pytest.param(check("j", prompt="{{ outputs }}"), id="check before prompt")]
 
 
 @pytest.fixture(autouse=True)

@@ -183,6 +183,22 @@ def test_a_judge_that_changes_the_record_changes_its_own_copy(tmp_path: Path) ->
     assert result.summary("witness").value == 1.0
 
 
+@pytest.mark.parametrize(
+    ("vandal", "witness"),
+    [
+        ("import os\nos.chdir('/')", "import os\nreturn os.getcwd() == arguments['root'], os.getcwd()"),
+        ("import os\nos.environ['MARK'] = '1'", "import os\nreturn 'MARK' not in os.environ, ''"),
+        ("import os\ndel os.environ['HOME']", "import os\nreturn 'HOME' in os.environ, ''"),
+    ],
+    ids=["folder", "variable set", "variable removed"],
+)
+def test_a_judge_runs_in_the_project_root_whatever_another_did(tmp_path: Path, vandal: str, witness: str) -> None:
+    """As many a check does that wants to run something beside the outputs."""
+    seen = check("witness", witness, arguments={"root": str(tmp_path)})
+    result = judged(write_suite(tmp_path / "suite", [check("vandal", f"{vandal}\nreturn True"), seen], ["a", "b"]))
+    assert result.summary("witness").value == 1.0
+
+
 def test_what_a_judge_prints_is_kept_beside_its_verdict(tmp_path: Path) -> None:
     code = "import sys\nprint('seen', 3)\nprint('odd', file=sys.stderr)\nreturn True, 'fine'"
     found = only_score(write_suite(tmp_path, [check(code=code)]))
