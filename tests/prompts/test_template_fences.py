@@ -213,6 +213,8 @@ def test_every_expression_keeps_the_fence(expression: str) -> None:
         KEEP + "{% set n = ns %}{% set n.v = conversation %}{{ ns.v }}",
         "{% set a, b = 1, conversation %}{{ a }}{{ b }}",
         "{% set annotations = conversation %}{{ annotations }}",
+        "{% set outputs = {'annotation_x': conversation} %}{{ outputs.annotation_x }}",
+        "{% with outputs = {'annotations': conversation} %}{{ outputs['annotations'] }}{% endwith %}",
         "{% for x in [conversation] recursive %}{{ x }}{{ loop([]) }}{% endfor %}",
         "{% set chosen = 'a' if false else conversation %}{{ chosen }}",
         "{{ (annotations.expected ~ conversation)[:70] }}",

@@ -20,12 +20,17 @@ from jinja2.visitor import NodeTransformer
 
 FENCE = "fence_evaluated_material"
 
+_REBOUND = "outputs, bound by the template itself"
+"""Stands among the names when `outputs` may be anything, so that no key of it is known to be the author's."""
+
 _N = TypeVar("_N", bound=nodes.Node)
 
 
 def fence_outputs(template: nodes.Template, agent_made: frozenset[str]) -> nodes.Template:
     """Wrap every printed expression that can hold what the agent made. Changes and returns the tree."""
     names = set(agent_made)
+    if any(name.name == "outputs" and name.ctx != "load" for name in template.find_all(nodes.Name)):
+        names.add(_REBOUND)
     while True:
         before = len(names)
         for source, targets in _flows(template):
@@ -93,7 +98,7 @@ def _uses(parts: Iterable[nodes.Node], names: set[str]) -> bool:
         if isinstance(part, nodes.Name):
             if part.name in names:
                 return True
-        elif _key_of_outputs(part).startswith("annotation"):
+        elif _REBOUND not in names and _key_of_outputs(part).startswith("annotation"):
             continue  # what people wrote, although it is reached through the record
         elif isinstance(part, nodes.CondExpr):
             if _uses([part.expr1, *([part.expr2] if part.expr2 else [])], names):
