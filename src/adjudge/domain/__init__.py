@@ -25,6 +25,7 @@ from adjudge.domain.judge import (
     Reduce,
     kind_of,
 )
+from adjudge.domain.names import closest
 from adjudge.domain.result import (
     SCHEMA_VERSION,
     HumanAgreement,
@@ -96,6 +97,7 @@ __all__ = [
     "Usage",
     "Value",
     "Verdict",
+    "closest",
     "compile_snippet",
     "duplicates",
     "finite",

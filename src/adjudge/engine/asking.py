@@ -196,8 +196,8 @@ class Asker:
         while True:
             spent = self._spent_before + self.spent
             # Until the first answer tells what answers really cost, one call at a time stands for the whole budget.
-            known = self._largest is not None or estimate == 0.0
-            expected = max(estimate, self._largest or 0.0) if known else max(estimate, budget - spent)
+            told = self._largest is not None or estimate == 0.0
+            expected = max(estimate, self._largest or 0.0) if told else max(estimate, budget - spent)
             if spent + self._reserved + expected <= budget + 1e-12:
                 break
             if self._reserved == 0.0:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import importlib.util
 import os
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 
 import msgspec
 
@@ -21,6 +21,7 @@ from adjudge.domain import (
     Problem,
     Snapshot,
     Suite,
+    closest,
 )
 from adjudge.engine.options import RunOptions
 from adjudge.models import CredentialsError, Endpoint, is_loopback, known, resolve, split
@@ -124,13 +125,13 @@ def _select(suite: Suite, options: RunOptions, problems: list[Problem]) -> list[
     stubs = list(suite.source.stubs())
     ids = {stub.id for stub in stubs}
     problems += [
-        Problem(key="--case", message=f"there is no case {name!r}", hint=_near(name, ids))
+        Problem(key="--case", message=f"there is no case {name!r}", hint=closest(name, ids))
         for name in options.cases
         if name not in ids
     ]
     tags = {tag for stub in stubs for tag in stub.tags}
     problems += [
-        Problem(key="--tag", message=f"no case has the tag {name!r}", hint=_near(name, tags))
+        Problem(key="--tag", message=f"no case has the tag {name!r}", hint=closest(name, tags))
         for name in options.tags
         if name not in tags
     ]
@@ -212,10 +213,3 @@ def _selection(suite: Suite, stubs: list[CaseStub], options: RunOptions) -> str:
         return ""
     parts = [f"case {name}" for name in options.cases] + [f"tag {name}" for name in options.tags]
     return f"{len(stubs)} of {len(suite.source.stubs())} cases ({', '.join(parts)})"
-
-
-def _near(name: str, known_names: Iterable[str]) -> str:
-    import difflib
-
-    match = difflib.get_close_matches(name, list(known_names), n=1, cutoff=0.6)
-    return f"did you mean {match[0]!r}?" if match else ""

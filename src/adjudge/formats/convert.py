@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import difflib
 from collections.abc import Iterable
 from functools import lru_cache
 from typing import Any, TypeVar
 
 import msgspec
 
-from adjudge.domain import Problem
+from adjudge.domain import Problem, closest
 from adjudge.located import Located
 
 T = TypeVar("T", bound=msgspec.Struct)
@@ -101,12 +100,6 @@ class _Failed:
 
 
 _FAILED: Any = _Failed()
-
-
-def closest(name: str, known: Iterable[str]) -> str:
-    """A hint with the most similar known name, or nothing."""
-    match = difflib.get_close_matches(name, sorted(set(known)), n=1, cutoff=0.65)
-    return f"did you mean {match[0]!r}?" if match else ""
 
 
 def nearest(name: str, known: Iterable[str]) -> str:

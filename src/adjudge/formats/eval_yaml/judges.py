@@ -22,9 +22,10 @@ from adjudge.domain import (
     Numeric,
     Problem,
     Scale,
+    closest,
     compile_snippet,
 )
-from adjudge.formats.convert import Converter, closest, nearest
+from adjudge.formats.convert import Converter, nearest
 from adjudge.formats.eval_yaml.python import code_problem, unknown_names
 from adjudge.formats.eval_yaml.schema import JudgeConfig
 from adjudge.located import Located, read_text

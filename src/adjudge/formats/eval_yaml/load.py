@@ -8,8 +8,8 @@ from math import inf
 from pathlib import Path, PurePosixPath
 
 from adjudge.cases import DatasetFolder, read_dataset
-from adjudge.domain import Binary, ConfigError, Judge, Numeric, Problem, Scale, Suite, Threshold
-from adjudge.formats.convert import Converter, closest, nearest
+from adjudge.domain import Binary, ConfigError, Judge, Numeric, Problem, Scale, Suite, Threshold, closest
+from adjudge.formats.convert import Converter, nearest
 from adjudge.formats.eval_yaml.judges import JudgeReader, model_problem
 from adjudge.formats.eval_yaml.schema import NOT_YET, SETS_ASIDE, EvalConfig
 from adjudge.located import Located, parse_yaml, read_text

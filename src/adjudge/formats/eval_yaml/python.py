@@ -8,7 +8,7 @@ import importlib.util
 import os
 from pathlib import Path
 
-from adjudge.formats.convert import closest
+from adjudge.domain import closest
 
 
 def code_problem(module: str, function: str, code_paths: tuple[str, ...]) -> tuple[str, str] | None:
