@@ -188,10 +188,11 @@ def test_transient_failures_are_asked_again_by_the_same_command_and_answers_are_
     with LoopbackProvider(answers) as provider:
         url = provider.env()
         result = judged(provider, count=2, output="run", max_concurrency=1, env=url)
-        assert len(provider.requests) == 2
+        asked = 1 + llm_judge().attempts
+        assert len(provider.requests) == asked
         assert result.summary("good").unscored_kinds == {"unparseable": 1}
         judged(provider, count=2, output="run", env=url)
-        assert len(provider.requests) == 2
+        assert len(provider.requests) == asked
 
 
 def test_secrets_stay_out_of_everything_written(tmp_path: Path) -> None:

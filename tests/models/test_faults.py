@@ -91,11 +91,15 @@ def test_a_fault_that_stays_is_unscored_after_the_last_attempt(wire: str, name: 
 
 @pytest.mark.parametrize("wire", MODELS)
 @pytest.mark.parametrize("name", LASTING)
-def test_what_asking_again_cannot_mend_is_unscored_after_one_attempt(wire: str, name: str) -> None:
+def test_what_repeating_cannot_mend_is_unscored_after_one_attempt(wire: str, name: str) -> None:
+    """Only an answer that is no verdict is asked for again, with what was wrong with it."""
     fault, kind = LASTING[name]
+    judge = llm_judge(model=MODELS[wire])
+    told = kind in (ErrorKind.UNPARSEABLE, ErrorKind.TRUNCATED)
     with LoopbackProvider(lambda _: fault) as provider:
-        result = judged(provider, judges=[llm_judge(model=MODELS[wire])])
-        assert len(provider.requests) == 1
+        result = judged(provider, judges=[judge])
+        assert len(provider.requests) == (judge.attempts if told else 1)
+        assert all("could not be used" in request.prompt for request in provider.requests[1:])
     assert result.summary("good").unscored_kinds == {kind.value: 1}
 
 

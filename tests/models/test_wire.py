@@ -156,6 +156,6 @@ def test_a_refusal_of_every_mode_is_unscored() -> None:
     with LoopbackProvider(lambda _: HttpError(400, message="tool_choice is not supported")) as provider:
         result = judged(provider, judges=[llm_judge(model="openai:/gpt-4o")])
         choices = [request.body["tool_choice"] for request in provider.requests]
-    assert result.summary("good").unscored_kinds == {"request_rejected": 1}
+    assert result.summary("good").unscored_kinds == {"tool_choice_rejected": 1}
     assert choices[0]["type"] == "function"
     assert choices[1:] == ["required", "auto"]

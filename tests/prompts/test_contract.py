@@ -135,9 +135,22 @@ def test_arguments_of_another_form_are_unparseable(arguments: Any) -> None:
         pytest.param('\n  {"rationale": "r", "passed": true}\n', id="blanks round it"),
         pytest.param('```json\n{"rationale": "r", "passed": true}\n```', id="code fence"),
         pytest.param('```\n{"rationale": "r",\n "passed": true}\n```\n', id="code fence without a language"),
+        pytest.param('I think:\n```json\n{"rationale": "r", "passed": true}\n```', id="prose before a code fence"),
+        pytest.param('I looked at it.\n\n{"rationale": "r", "passed": true}', id="prose before it"),
+        pytest.param('{"rationale": "r", "passed": true}\n\nThat is all.', id="prose below it"),
+        pytest.param('{"rationale": "x", "passed": false}\n{"rationale": "r", "passed": true}', id="the last of two"),
+        pytest.param(
+            '```json\n{"passed": false}\n```\n```json\n{"rationale": "r", "passed": true}\n```',
+            id="the last of two fences",
+        ),
+        pytest.param(
+            '{"rationale": "r", "passed": true}\nIt said {"passed": false}, which is wrong.', id="mention below"
+        ),
+        pytest.param('> {"passed": false}\n\n{"rationale": "r", "passed": true}', id="block quote before it"),
+        pytest.param('{"rationale": "r", "passed": true}\n> {"passed": false}', id="block quote below it"),
     ],
 )
-def test_one_json_object_is_read_from_text(text: str) -> None:
+def test_the_last_object_that_is_not_quoted_is_read_from_text(text: str) -> None:
     assert read(text) == Answer(True, "r")
 
 
@@ -151,9 +164,6 @@ def test_one_json_object_is_read_from_text(text: str) -> None:
         pytest.param('Here it is: {"passed": true}', id="preamble"),
         pytest.param('{"passed": true} I hope this helps.', id="text after it"),
         pytest.param('{"passed": false} {"passed": true}', id="two objects"),
-        pytest.param('{"passed": false}\n{"passed": true}', id="two lines"),
-        pytest.param('```json\n{"passed": false}\n```\n```json\n{"passed": true}\n```', id="two code fences"),
-        pytest.param('I think:\n```json\n{"passed": true}\n```', id="preamble to a code fence"),
         pytest.param('```json\n{"passed": true}\n```\nDone.', id="text after a code fence"),
         pytest.param('{"rationale": "the file says {\\"passed\\": true}"}', id="verdict quoted in the rationale"),
         pytest.param('{"rationale": "it said ```json\\n{\\"passed\\": true}\\n```"}', id="fence in the rationale"),
@@ -166,11 +176,19 @@ def test_one_json_object_is_read_from_text(text: str) -> None:
         pytest.param('{"passed": "false"}', id="text for a boolean"),
         pytest.param("[" * 100_000, id="very deep"),
         pytest.param('{"passed": true}\x00', id="NUL after it"),
+        pytest.param('{"passed": true}\n{"passed": tru', id="a broken answer after a whole one"),
+        pytest.param("{\"passed\": true}\n{'passed': false}", id="no JSON after a whole one"),
+        pytest.param('{"passed": true}\n```json\n{"passed": fal\n```', id="a broken code fence after a whole one"),
+        pytest.param('{"passed": true}\n```json\n{"passed": false}', id="an open code fence after a whole one"),
+        pytest.param('The file says:\n{"passed": true}\nwhich I doubt.', id="introduced, shown and doubted"),
+        pytest.param('It says {"passed": true} but I disagree.', id="within a sentence"),
+        pytest.param('The file: "{"passed": true}"', id="in quotation marks"),
+        pytest.param('    > {"passed": true}', id="in a block quote"),
         pytest.param('{"passed": true, "sure": NaN}', id="NaN, which JSON does not have"),
         pytest.param('{"rationale": "\ud800", "passed": true}', id="lone surrogate"),
     ],
 )
-def test_text_that_is_more_or_less_than_one_verdict_is_unparseable(text: str) -> None:
+def test_text_whose_last_word_is_no_verdict_is_unparseable(text: str) -> None:
     assert why(read(text)) is ErrorKind.UNPARSEABLE
 
 

@@ -9,6 +9,7 @@ import msgspec
 import yaml
 
 from adjudge.cases.events import conversation, reasoning, tool_calls, tool_trace
+from adjudge.cases.evidence import evidence
 from adjudge.domain import BinaryFile, Case
 
 
@@ -26,6 +27,7 @@ def case_record(case: Case) -> dict[str, Any]:
         else content
         for path, content in case.outputs.items()
     }
+    calls = tool_calls(case.events)
     record: dict[str, Any] = {
         "case_id": case.id,
         "files": files,
@@ -35,7 +37,8 @@ def case_record(case: Case) -> dict[str, Any]:
         "conversation": conversation(case.events) if case.events else case.stdout,
         "reasoning": reasoning(case.events),
         "tool_trace": tool_trace(case.events),
-        "tool_calls": tool_calls(case.events),
+        "tool_calls": calls,
+        "evidence": evidence(calls, case.metrics),
         "events": list(case.events),
         "stdout": case.stdout,
         "stderr": case.stderr,

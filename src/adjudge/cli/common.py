@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from adjudge.domain import ConfigError, Problem, StoreError, Suite
+from adjudge.domain import EFFORTS, ConfigError, Problem, StoreError, Suite
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -47,7 +47,14 @@ def run_options(command: Callable[..., Any]) -> Callable[..., Any]:
             click.option(
                 "--tag", "tags", multiple=True, metavar="T", help="Judge only cases with this tag (repeatable)."
             ),
-            click.option("--judge-model", metavar="M", help="Model of every LLM judge."),
+            click.option("--judge-model", "--judge", metavar="M", help="Model of every LLM judge."),
+            click.option(
+                "--effort",
+                "--reasoning-effort",
+                type=click.Choice(EFFORTS),
+                metavar="L",
+                help="Reasoning effort of every LLM judge: none, minimal, low, medium, high, xhigh or max.",
+            ),
             click.option(
                 "--je", "judge_env", multiple=True, metavar="K=V", help="Set a variable for the judges' models."
             ),
@@ -63,6 +70,12 @@ def run_options(command: Callable[..., Any]) -> Callable[..., Any]:
             ),
             click.option("--offline", is_flag=True, help="Answer only from journal and cache."),
             click.option("--no-llm", is_flag=True, help="Leave LLM judges out."),
+            click.option(
+                "--keep-going", is_flag=True, help="Run the judges that can run when models lack credentials."
+            ),
+            click.option(
+                "--retry-unscored", is_flag=True, help="Go on in the last run, and ask anew what has no score."
+            ),
             click.option("--fresh", is_flag=True, help="Ask everything anew."),
             click.option("--seed", type=int, default=0, show_default=True, metavar="N", help="Of every random choice."),
         )
@@ -91,6 +104,8 @@ def build_options(flags: dict[str, Any]) -> Any:
         if not separator or not name:
             raise click.UsageError(f"--je takes NAME=VALUE, got {pair!r}")
         environ[name] = value
+    if flags["fresh"] and flags["retry_unscored"]:
+        raise click.UsageError("--fresh asks everything anew, --retry-unscored only what has no score: choose one")
     flags["budget_usd"] = flags.pop("budget")
     if flags["budget_usd"] is not None and not isfinite(flags["budget_usd"]):
         raise click.UsageError("--budget takes an amount in USD")

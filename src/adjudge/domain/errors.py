@@ -17,6 +17,8 @@ class ErrorKind(StrEnum):
     CREDENTIALS = "credentials"
     MODEL_NOT_FOUND = "model_not_found"
     REQUEST_REJECTED = "request_rejected"
+    NO_ENDPOINTS = "no_endpoints"
+    TOOL_CHOICE_REJECTED = "tool_choice_rejected"
     REFUSED = "refused"
     TRUNCATED = "truncated"
     UNPARSEABLE = "unparseable"
@@ -52,6 +54,8 @@ _SENTENCES = {
     ErrorKind.CREDENTIALS: "The provider did not accept the credentials, or there were none.",
     ErrorKind.MODEL_NOT_FOUND: "The provider does not know the model.",
     ErrorKind.REQUEST_REJECTED: "The provider rejected the request.",
+    ErrorKind.NO_ENDPOINTS: "No endpoint behind the router serves this model with tools.",
+    ErrorKind.TOOL_CHOICE_REJECTED: "The provider rejects every way of asking for the verdict tool.",
     ErrorKind.REFUSED: "The model declined to judge.",
     ErrorKind.TRUNCATED: "The model's answer was cut off before the verdict was complete.",
     ErrorKind.UNPARSEABLE: "The answer holds no verdict of the form that was asked for.",
@@ -78,6 +82,8 @@ _TRANSIENT = frozenset(
         ErrorKind.CREDENTIALS,
         ErrorKind.MODEL_NOT_FOUND,
         ErrorKind.REQUEST_REJECTED,
+        ErrorKind.NO_ENDPOINTS,
+        ErrorKind.TOOL_CHOICE_REJECTED,
         ErrorKind.CRASHED,
         ErrorKind.INPUT,
         ErrorKind.CONFIG,

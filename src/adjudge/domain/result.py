@@ -43,6 +43,11 @@ class Score(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
         agreement: Share of usable samples that agree with the reduced value; absent with one sample.
         rationale: Of a sample whose value is the reduced one.
         samples: Every sample, when more than one was asked.
+        flagged: The judge met material that tries to instruct it, so `value` is the lowest there is and `raw` what
+            the judge said.
+        notes: What was cut from what the judge saw, what in it addresses the judge, what the model would not take.
+        tool_choice: How the verdict's tool was asked for, when the model would not be forced to call it.
+        confidence: The probability that a decision model gave.
     """
 
     case: str
@@ -57,6 +62,11 @@ class Score(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     agreement: float | None = None
     samples: tuple[SampleRecord, ...] = ()
     usage: Usage | None = None
+    flagged: bool = False
+    raw: Value | None = None
+    notes: tuple[str, ...] = ()
+    tool_choice: str = ""
+    confidence: float | None = None
 
 
 class HumanAgreement(msgspec.Struct, frozen=True, omit_defaults=True):
@@ -81,6 +91,14 @@ class Stability(msgspec.Struct, frozen=True):
     samples: int
     stable_cases: int
     cases: int
+
+
+class PanelAgreement(msgspec.Struct, frozen=True):
+    """How far the models of a panel agree: the share of equal answers over all pairs of members and cases."""
+
+    members: tuple[str, ...]
+    pairs: int
+    agreement: float | None
 
 
 class JudgeSummary(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
@@ -112,6 +130,15 @@ class JudgeSummary(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True
     stability: Stability | None = None
     people: HumanAgreement | None = None
     usage: Usage | None = None
+    panel: PanelAgreement | None = None
+    member_of: str = ""
+    """The panel that this judge's answers go into; the gate asks the panel, not its members."""
+    flagged: int = 0
+    """Cases whose score is the lowest because something in them tries to instruct the judge."""
+    noted: int = 0
+    """Cases with notes on what the judge saw."""
+    tool_choice_fallbacks: int = 0
+    """Cases for which the model would not be forced to call the verdict's tool."""
 
 
 class LeftOut(msgspec.Struct, frozen=True):
@@ -131,6 +158,8 @@ class Snapshot(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     judges: tuple[Judge, ...] = ()
     models: dict[str, str] = {}
     """Judge name -> the model that answered for it, with its wire format."""
+    panels: dict[str, tuple[str, ...]] = {}
+    """Panel -> the judges that answer for it, one a model."""
     thresholds: dict[str, Threshold] = {}
     left_out: tuple[LeftOut, ...] = ()
     warnings: tuple[Problem, ...] = ()

@@ -103,27 +103,43 @@ class Likert(msgspec.Struct, frozen=True, tag="likert", omit_defaults=True):
 
 
 class Levels(msgspec.Struct, frozen=True, tag="levels", omit_defaults=True):
-    """One of `labels`, ordered from worst to best. Normalised: evenly spaced from 0.0 to 1.0."""
+    """One of `labels`, ordered from worst to best. Normalised: evenly spaced from 0.0 to 1.0.
+
+    With `mean` the value is the mean level, counted from 0, as decision models give it.
+    """
 
     labels: tuple[str, ...]
+    mean: bool = False
 
     def __post_init__(self) -> None:
         if len(self.labels) < 2 or len(set(self.labels)) != len(self.labels) or not all(map(str.strip, self.labels)):
             raise ValueError("levels need two or more different, non-blank labels")
 
-    def validate(self, raw: Any) -> str:
+    def validate(self, raw: Any) -> str | int | float:
+        if self.mean:
+            number = finite(raw)
+            if not 0 <= number <= self._top:
+                raise OffScaleError(f"{shown(raw)} is no mean of levels 0 to {self._top}")
+            return number
         if not isinstance(raw, str) or raw not in self.labels:
             raise OffScaleError(f"{shown(raw)} is none of the levels {', '.join(map(repr, self.labels))}")
         return raw
 
     def normalise(self, value: Value) -> float:
-        return self.labels.index(self.validate(value)) / (len(self.labels) - 1)
+        valid = self.validate(value)
+        return (self.labels.index(valid) if isinstance(valid, str) else valid) / self._top
 
     def schema(self) -> dict[str, Any]:
+        if self.mean:
+            return {"type": "number", "minimum": 0, "maximum": self._top}
         return {"type": "string", "enum": list(self.labels)}
 
     def describe(self) -> str:
         return "one of " + ", ".join(f'"{label}"' for label in self.labels)
+
+    @property
+    def _top(self) -> int:
+        return len(self.labels) - 1
 
 
 Scale = Binary | Numeric | Likert | Levels

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from math import isfinite
 from pathlib import Path
 
@@ -12,7 +12,9 @@ from adjudge.domain.case import Case, CaseSource, InlineCases
 from adjudge.domain.catalogue import BUILTIN_JUDGES
 from adjudge.domain.errors import ConfigError, Problem
 from adjudge.domain.gate import Threshold
-from adjudge.domain.judge import BuiltinJudge, CheckJudge, Judge, LLMJudge
+from adjudge.domain.judge import EFFORTS, BuiltinJudge, CheckJudge, DecisionJudge, Judge, LLMJudge, Mode
+from adjudge.domain.providers import OpenRouter
+from adjudge.domain.scale import Binary, Levels
 from adjudge.domain.snippet import compile_snippet
 
 
@@ -25,6 +27,7 @@ class Suite(msgspec.Struct, frozen=True, kw_only=True):
         judges: In the order in which reports show them.
         thresholds: By judge name.
         default_model: For LLM judges that name none.
+        openrouter: How its models are reached and routed.
         code_paths: Folders that code judges are imported from, first one first.
         format: The dialect it was read from; empty when built in Python.
         warnings: What the reader found worth saying.
@@ -36,6 +39,7 @@ class Suite(msgspec.Struct, frozen=True, kw_only=True):
     thresholds: dict[str, Threshold] = {}
     description: str = ""
     default_model: str = ""
+    openrouter: OpenRouter | None = None
     code_paths: tuple[str, ...] = ()
     format: str = ""
     warnings: tuple[Problem, ...] = ()
@@ -61,7 +65,8 @@ class Suite(msgspec.Struct, frozen=True, kw_only=True):
             problems.append(f"suite name {self.name!r} must be one path segment")
         problems += [f"two judges are called {name!r}" for name in duplicates(names)]
         problems += [f"two cases are called {case_id!r}" for case_id in duplicates(ids)]
-        problems += [f"threshold for unknown judge {name!r}" for name in self.thresholds if name not in names]
+        valid = {*names, *(f"{judge.name}.{criterion.name}" for judge in self.judges for criterion in judge.criteria)}
+        problems += [f"threshold for unknown judge {name!r}" for name in self.thresholds if name not in valid]
         for name, threshold in self.thresholds.items():
             shares = (threshold.min_pass_rate, threshold.min_win_rate, threshold.max_error_rate)
             if not all(share is None or 0 <= share <= 1 for share in shares):
@@ -83,10 +88,9 @@ class Suite(msgspec.Struct, frozen=True, kw_only=True):
                     compile_snippet(judge.code, judge.name)
                 except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
                     problems.append(f"judge {judge.name!r}: the check is not valid Python: {error}")
-            if not isinstance(judge, LLMJudge) and judge.samples > 1:
-                problems.append(f"judge {judge.name!r}: only LLM judges take samples")
-            if isinstance(judge, LLMJudge) and len(judge.criteria) > 1:
-                problems.append(f"judge {judge.name!r}: several criteria of one judge are not available yet")
+            if not isinstance(judge, LLMJudge | DecisionJudge) and judge.samples > 1:
+                problems.append(f"judge {judge.name!r}: only judges that ask a model take samples")
+            problems += [f"judge {judge.name!r}: {text}" for text in _judge_problems(judge)]
             try:
                 msgspec.msgpack.encode(judge)
             except (TypeError, ValueError, OverflowError, RecursionError) as error:
@@ -95,6 +99,31 @@ class Suite(msgspec.Struct, frozen=True, kw_only=True):
             problems += [f"judge {judge.name!r} has two criteria called {name!r}" for name in duplicates(criteria)]
         if problems:
             raise ConfigError([Problem(message=text) for text in problems])
+
+
+def _judge_problems(judge: Judge) -> Iterator[str]:
+    """Rules between the fields of a judge that asks a model."""
+    if not isinstance(judge, LLMJudge | DecisionJudge):
+        return
+    if judge.min_votes > judge.samples:
+        yield f"min_votes is {judge.min_votes}, of {judge.samples} samples"
+    if judge.mode is Mode.BATCHED and any(criterion.files for criterion in judge.criteria):
+        yield "files of a criterion need mode individual"
+    if judge.html not in ("text", "source"):
+        yield f"html must be text or source, got {judge.html!r}"
+    if isinstance(judge, DecisionJudge):
+        if not judge.files and not judge.reference and all(not criterion.files for criterion in judge.criteria):
+            yield "a decision model needs files to judge"
+        for criterion in judge.criteria:
+            if not isinstance(criterion.scale, Binary | Levels):
+                yield f"criterion {criterion.name!r}: a decision model answers binary and levels criteria only"
+        return
+    if judge.instructions and "{criteria}" not in judge.instructions:
+        yield "instructions must contain {criteria}"
+    if judge.effort and judge.effort not in EFFORTS:
+        yield f"effort must be one of {', '.join(EFFORTS)}, got {judge.effort!r}"
+    if len(set(judge.panel)) != len(judge.panel):
+        yield "the panel names a model twice"
 
 
 def _case_problem(case: Case) -> str | None:

@@ -72,6 +72,14 @@ class Verdict(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     model: str = ""
     call: str = ""
     """Key of the model call that it was read from; verdicts read from one call are paid for once."""
+    attempts: int = 1
+    """How often the model was asked until its answer held a verdict, or retries ran out."""
+    notes: tuple[str, ...] = ()
+    """What was cut from what the judge saw, what in it addresses the judge, what the model would not take."""
+    tool_choice: str = ""
+    """How the verdict's tool was asked for, when the model would not be forced to call it."""
+    confidence: float | None = None
+    """The probability that a decision model gave, in [0, 1]."""
 
     def __post_init__(self) -> None:
         if (self.status is Status.SCORED) != (self.value is not None):

@@ -10,12 +10,13 @@ from typing import TYPE_CHECKING, NamedTuple, Protocol
 
 import msgspec
 
-from adjudge.domain import ErrorKind, LLMJudge, Status, StoreError, Usage, Verdict, unscored
+from adjudge.domain import ErrorKind, Failure, LLMJudge, ModelJudge, Status, StoreError, Usage, Verdict
 from adjudge.engine.options import RunOptions
 from adjudge.engine.plan import RunPlan
 from adjudge.engine.store import Statement, Store, put_call, put_spending
-from adjudge.judges import llm_verdict
-from adjudge.models import CallError, Endpoint, ModelRequest, Reply, cost_usd, known
+from adjudge.judges import Asked, Reading, read_reply, verdicts_of
+from adjudge.models import CHARACTERS_PER_TOKEN, CallError, Endpoint, ModelRequest, Reply, cost_usd, known
+from adjudge.prompts import Answer
 
 if TYPE_CHECKING:
     from adjudge.models.client import ModelClient
@@ -26,16 +27,18 @@ def call_key(endpoint: Endpoint, body: bytes, sample: int) -> str:
     return hashlib.sha256(b"\0".join([b"call-1", endpoint.url.encode(), str(sample).encode(), body])).hexdigest()
 
 
-CHARACTERS_PER_TOKEN = 3.6
-"""Of English prose and code with current tokenizers, rounded towards more tokens."""
 ANSWER_TOKENS = 250
 """A rationale of a paragraph and the verdict."""
+
+
+def _no_answer(error: CallError) -> Answer:
+    return Answer(None, failure=Failure(error.kind, error.message))
 
 
 def expected_usd(endpoint: Endpoint, body_length: int) -> float | None:
     """What a call will cost by the length of its request and a usual answer; `None` when no price is known."""
     usage = Usage(input=round(body_length / CHARACTERS_PER_TOKEN), output=ANSWER_TOKENS)
-    return cost_usd(usage, model=endpoint.model, provider=endpoint.wire.name)
+    return cost_usd(usage, model=endpoint.model, provider=endpoint.priced_as)
 
 
 class Note(Protocol):
@@ -44,12 +47,37 @@ class Note(Protocol):
     def __call__(self, text: str, *, detail: bool = False) -> None: ...
 
 
+class Answered(NamedTuple):
+    """The verdicts of one call, the keys of what was asked for them, whether any was asked now, and what must be
+    written with them."""
+
+    verdicts: list[Verdict]
+    keys: list[str]
+    fresh: bool
+    statements: list[Statement]
+
+
+class _Deadline:
+    """Bounds all attempts at one verdict together, from the first that is sent on."""
+
+    def __init__(self, limit_s: float) -> None:
+        self._limit_s = limit_s
+        self._until: float | None = None
+
+    def start(self) -> None:
+        if self._until is None:
+            self._until = time.monotonic() + self._limit_s
+
+    def left_s(self) -> float:
+        return self._limit_s if self._until is None else max(0.001, self._until - time.monotonic())
+
+
 class _Question(NamedTuple):
     key: str
     endpoint: Endpoint
     request: ModelRequest
     body: bytes
-    timeout_s: float
+    deadline: _Deadline
 
 
 class Asker:
@@ -85,36 +113,66 @@ class Asker:
         if self._client is not None:
             await self._client.close()
 
-    async def verdict(
-        self, case: str, judge: LLMJudge, request: ModelRequest, sample: int
-    ) -> tuple[Verdict, str, bool, list[Statement]]:
-        """(verdict, key, whether the provider was asked now, what must be written with it)."""
+    async def verdicts(self, case: str, judge: ModelJudge, call: Asked, request: ModelRequest, sample: int) -> Answered:
+        """Ask until the answer holds a verdict on every criterion of the call, or the judge's attempts run out."""
+        answered = await self._answered_by(case, judge, call, request, sample, anew=False)
+        again = self._options.retry_unscored and not answered.fresh
+        if again and any(verdict.status is Status.UNSCORED for verdict in answered.verdicts):
+            answered = await self._answered_by(case, judge, call, request, sample, anew=True)
+        return answered
+
+    async def _answered_by(
+        self, case: str, judge: ModelJudge, call: Asked, request: ModelRequest, sample: int, *, anew: bool
+    ) -> Answered:
         endpoint = self._plan.endpoints[judge.name]
-        body = msgspec.json.encode(endpoint.wire.body(request, endpoint.model))
-        key = call_key(endpoint, body, sample)
-        question = _Question(key, endpoint, request, body, judge.timeout_s)
-        try:
-            reply, asked, statements = await self._reply(question)
-        except CallError as error:
-            criterion = judge.criteria[0].name
-            return unscored(case, judge.name, criterion, error.kind, error.message, sample=sample), key, True, []
-        verdict = llm_verdict(judge, reply, case=case, sample=sample, call=key)
-        if asked and self._cache is not None and verdict.status is not Status.UNSCORED:
-            self._cache.write_later([put_call(key, endpoint.model, reply, seconds=0.0, origin="cache")])
-        return verdict, key, asked, statements
+        attempts = judge.attempts if isinstance(judge, LLMJudge) else 1
+        answered = Answered([], [], False, [])
+        replies: list[Reply] = []
+        reading: Reading | None = None
+        fresh = False
+        deadline = _Deadline(judge.timeout_s)
+        while reading is None or (len(replies) < attempts and reading.correctable):
+            if reading is not None:
+                request = msgspec.structs.replace(
+                    request, correction=reading.correction(call, len(replies) + 1, attempts)
+                )
+            body = msgspec.json.encode(endpoint.wire.body(request, endpoint.model))
+            key = call_key(endpoint, body, sample)
+            answered.keys.append(key)
+            question = _Question(key, endpoint, request, body, deadline)
+            try:
+                reply, asked, statements = await self._reply(question, anew=anew)
+            except CallError as error:
+                fresh = True
+                missing = Reading(tuple(_no_answer(error) for _ in call.criteria))
+                reading = missing if reading is None else reading.failed(error)
+                break
+            fresh = fresh or asked
+            answered.statements.extend(statements)
+            replies.append(reply)
+            read = read_reply(judge, call, reply)
+            reading = read if reading is None else reading.filled_by(read)
+        made = verdicts_of(judge, call, reading, replies, case=case, sample=sample, key=answered.keys[0])
+        if fresh and self._cache is not None and all(verdict.status is not Status.UNSCORED for verdict in made):
+            pairs = zip(answered.keys, replies, strict=True)
+            self._cache.write_later(
+                [put_call(key, endpoint.model, reply, seconds=0.0, origin="cache") for key, reply in pairs]
+            )
+        return answered._replace(verdicts=made, fresh=fresh)
 
-    def written(self, key: str) -> None:
-        """What `verdict` gave to write for a key is in the journal, where the next question finds it."""
-        if self._asking.pop(key, None) is not None:
-            self._answered.add(key)
+    def written(self, keys: list[str]) -> None:
+        """What `verdicts` gave to write for the keys is in the journal, where the next question finds it."""
+        for key in keys:
+            if self._asking.pop(key, None) is not None:
+                self._answered.add(key)
 
-    async def _reply(self, question: _Question) -> tuple[Reply, bool, list[Statement]]:
+    async def _reply(self, question: _Question, *, anew: bool) -> tuple[Reply, bool, list[Statement]]:
         """(reply, whether the provider was asked now, what must be written to keep it)."""
         key = question.key
         if key in self._asking:
             reply, statement = await asyncio.shield(self._asking[key])
             return reply, False, [statement]
-        kept = self._kept(question)
+        kept = self._kept(question, anew=anew or self._options.fresh)
         if kept is not None:
             return kept[0], False, kept[1]
         future: asyncio.Future[tuple[Reply, Statement]] = asyncio.get_running_loop().create_future()
@@ -132,10 +190,10 @@ class Asker:
         future.set_result((reply, statement))
         return reply, True, [statement, put_spending(key, reply)]
 
-    def _kept(self, question: _Question) -> tuple[Reply, list[Statement]] | None:
+    def _kept(self, question: _Question, *, anew: bool) -> tuple[Reply, list[Statement]] | None:
         """A reply that need not be asked for, and what must be written to keep it in this run's journal."""
         key = question.key
-        if self._options.fresh and key not in self._answered:
+        if anew and key not in self._answered:
             return None
         reply = self._store.reply(key)
         if reply is not None:
@@ -163,8 +221,13 @@ class Asker:
         expected = await self._reserve(question)
         try:
             started = time.monotonic()
+            deadline = question.deadline
             reply = await self._the_client().ask(
-                question.endpoint, question.request, question.body, timeout_s=question.timeout_s, admit=self._admit
+                question.endpoint,
+                question.request,
+                question.body,
+                timeout_s=deadline.left_s(),
+                admit=lambda: self._admit(deadline),
             )
             cost = reply.usage.cost_usd or 0.0
             self.spent += cost
@@ -174,8 +237,10 @@ class Asker:
             self._release(expected)
         return reply, put_call(question.key, question.endpoint.model, reply, seconds=seconds, origin="asked")
 
-    def _admit(self) -> None:
+    def _admit(self, deadline: _Deadline | None = None) -> None:
         """Keep a call from being made once the run stops, or the budget is spent after all."""
+        if deadline is not None:
+            deadline.start()
         if self._stopped():
             raise CallError(ErrorKind.INTERRUPTED, "")
         budget = self._options.budget_usd
@@ -218,7 +283,7 @@ class Asker:
             from adjudge.models.client import ModelClient  # httpx costs 100 ms, and a warm run needs none
 
             for endpoint in self._plan.endpoints.values():
-                known(endpoint.model, endpoint.wire.name)  # reads the price list now, not between two answers
+                known(endpoint.model, endpoint.priced_as)  # reads the price list now, not between two answers
             limit = self._options.max_concurrency
             self._client = ModelClient(
                 overall=limit,

@@ -6,15 +6,15 @@ from pathlib import Path
 
 import msgspec
 
-from adjudge.domain import LLMJudge, StoreError, Usage, kind_of
-from adjudge.engine.asking import ANSWER_TOKENS, CHARACTERS_PER_TOKEN, call_key
+from adjudge.domain import DecisionJudge, LLMJudge, StoreError, Usage, kind_of
+from adjudge.engine.asking import ANSWER_TOKENS, call_key
 from adjudge.engine.options import RunOptions
 from adjudge.engine.plan import RunPlan
 from adjudge.engine.pool import WorkerPool, cores
 from adjudge.engine.protocol import Job
 from adjudge.engine.rundir import HOME, JOURNAL
 from adjudge.engine.store import Store
-from adjudge.models import cost_usd
+from adjudge.models import CHARACTERS_PER_TOKEN, Endpoint, ModelRequest, cost_usd
 
 
 class JudgeEstimate(msgspec.Struct, frozen=True, kw_only=True):
@@ -37,9 +37,9 @@ async def estimate(plan: RunPlan, options: RunOptions) -> list[JudgeEstimate]:
 
     Tokens are estimated from the length of what would be sent.
     """
-    judges = tuple(judge for judge in plan.judges if isinstance(judge, LLMJudge))
+    judges = tuple(judge for judge in plan.judges if isinstance(judge, LLMJudge | DecisionJudge))
     stores = _stores(options)
-    totals = {judge.name: JudgeEstimate(judge=judge.name, kind="llm") for judge in judges}
+    totals = {judge.name: JudgeEstimate(judge=judge.name, kind=kind_of(judge)) for judge in judges}
     unreadable = 0
     pool = WorkerPool(judges, plan.code_paths, size=min(cores(), max(1, len(plan.refs))))
     try:
@@ -49,21 +49,21 @@ async def estimate(plan: RunPlan, options: RunOptions) -> list[JudgeEstimate]:
             for item in outcome.items:
                 judge = judges[item.judge]
                 total = totals[judge.name]
-                if item.request is None:
+                if item.asking is None:
                     totals[judge.name] = msgspec.structs.replace(total, skipped=total.skipped + bool(item.skipped))
                     continue
-                endpoint = plan.endpoints[judge.name]
-                body = msgspec.json.encode(endpoint.wire.body(item.request, endpoint.model))
-                keys = [call_key(endpoint, body, sample) for sample in range(judge.samples)]
-                kept = sum(any(store.reply(key) is not None for store in stores) for key in keys)
-                calls = judge.samples - kept
+                endpoint = plan.endpoints.get(judge.name)
+                bodies = [_body(endpoint, item.asking.request(call)) for call in item.asking.calls]
+                wanted = [(body, sample) for body in bodies for sample in range(judge.samples)]
+                kept = sum(_is_kept(stores, endpoint, body, sample) for body, sample in wanted)
+                sizes = [len(body) for body, sample in wanted if not _is_kept(stores, endpoint, body, sample)]
                 totals[judge.name] = msgspec.structs.replace(
                     total,
                     cases=total.cases + 1,
-                    calls=total.calls + calls,
+                    calls=total.calls + len(sizes),
                     kept=total.kept + kept,
-                    input_tokens=total.input_tokens + calls * round(len(body) / CHARACTERS_PER_TOKEN),
-                    output_tokens=total.output_tokens + calls * ANSWER_TOKENS,
+                    input_tokens=total.input_tokens + sum(round(size / CHARACTERS_PER_TOKEN) for size in sizes),
+                    output_tokens=total.output_tokens + sum(ANSWER_TOKENS for _ in sizes),
                 )
     finally:
         pool.close()
@@ -72,12 +72,22 @@ async def estimate(plan: RunPlan, options: RunOptions) -> list[JudgeEstimate]:
     return [_finished(judge.name, kind_of(judge), totals.get(judge.name), plan) for judge in plan.judges]
 
 
+def _body(endpoint: Endpoint | None, request: ModelRequest) -> bytes:
+    return msgspec.json.encode(endpoint.wire.body(request, endpoint.model)) if endpoint else request.prompt.encode()
+
+
+def _is_kept(stores: list[Store], endpoint: Endpoint | None, body: bytes, sample: int) -> bool:
+    return endpoint is not None and any(store.reply(call_key(endpoint, body, sample)) is not None for store in stores)
+
+
 def _finished(name: str, kind: str, total: JudgeEstimate | None, plan: RunPlan) -> JudgeEstimate:
     if total is None:
         return JudgeEstimate(judge=name, kind=kind, cases=len(plan.refs))
-    endpoint = plan.endpoints[name]
+    endpoint = plan.endpoints.get(name)
+    if endpoint is None:
+        return total
     usage = Usage(input=total.input_tokens, output=total.output_tokens)
-    usd = cost_usd(usage, model=endpoint.model, provider=endpoint.wire.name)
+    usd = cost_usd(usage, model=endpoint.model, provider=endpoint.priced_as)
     return msgspec.structs.replace(total, model=endpoint.label, usd=usd)
 
 

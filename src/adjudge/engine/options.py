@@ -16,12 +16,15 @@ class RunOptions(msgspec.Struct, frozen=True, kw_only=True):
         output: The run directory; by default a new one below `.adjudge/runs/<suite>`.
         cases: Ids to judge; empty for all.
         tags: Judge only cases with at least one of these tags; empty for all.
-        judge_model: Answers for every LLM judge, whatever the suite says.
+        judge_model: Answers for every judge that asks a model, whatever the suite says.
+        effort: Reasoning effort of every LLM judge.
         samples: Overrides the samples of every LLM judge.
         budget_usd: No new call is made once this much is spent, in USD, resumed runs included.
         max_concurrency: Most requests under way at once.
         offline: Answer only from the journal and the cache.
         no_llm: Leave LLM judges out.
+        keep_going: Run what can run when models lack credentials; their verdicts are unscored.
+        retry_unscored: Go on in the suite's last run, and ask anew what has no score.
         fresh: Look neither into the journal nor into the cache.
         seed: Of every random choice.
         cache: The cache across runs; `None` for `.adjudge/cache.db`.
@@ -34,11 +37,14 @@ class RunOptions(msgspec.Struct, frozen=True, kw_only=True):
     cases: tuple[str, ...] = ()
     tags: tuple[str, ...] = ()
     judge_model: str | None = None
+    effort: str | None = None
     samples: int | None = None
     budget_usd: float | None = None
     max_concurrency: int = 32
     offline: bool = False
     no_llm: bool = False
+    keep_going: bool = False
+    retry_unscored: bool = False
     fresh: bool = False
     seed: int = 0
     cache: Path | None = None

@@ -15,6 +15,8 @@ from adjudge.domain import (
     CaseRef,
     CaseStub,
     ConfigError,
+    DecisionJudge,
+    Failure,
     Judge,
     LeftOut,
     LLMJudge,
@@ -24,7 +26,8 @@ from adjudge.domain import (
     closest,
 )
 from adjudge.engine.options import RunOptions
-from adjudge.models import CredentialsError, Endpoint, is_loopback, known, resolve, split
+from adjudge.engine.planned_models import ModelPlanner, place_of, prefix_warnings
+from adjudge.models import Endpoint, is_loopback, known
 from adjudge.prompts import template_problem
 
 
@@ -38,6 +41,7 @@ class RunPlan(msgspec.Struct, frozen=True, kw_only=True):
         endpoints: Judge name -> where its model is reached, for LLM judges.
         code_paths: Where judges in code are imported from.
         warnings: Said once when the run starts.
+        unavailable: Judge name -> why its model cannot be asked, when the run goes on all the same.
     """
 
     snapshot: Snapshot
@@ -46,6 +50,7 @@ class RunPlan(msgspec.Struct, frozen=True, kw_only=True):
     endpoints: dict[str, Endpoint]
     code_paths: tuple[str, ...]
     warnings: tuple[Problem, ...] = ()
+    unavailable: dict[str, Failure] = {}
 
     @property
     def verdicts(self) -> int:
@@ -74,25 +79,25 @@ def make_plan(suite: Suite, options: RunOptions) -> RunPlan:
     stubs = _select(suite, options, problems)
     judges: list[Judge] = []
     left_out: list[LeftOut] = []
-    endpoints: dict[str, Endpoint] = {}
+    models = ModelPlanner(suite, options, environ, problems)
+    panels: dict[str, tuple[str, ...]] = {}
     for judge in suite.judges:
-        if isinstance(judge, LLMJudge):
-            texts = [judge.prompt, *(text for _, text in judge.context)]
-            problems += [
-                Problem(key=f"judge {judge.name!r}", message=problem)
-                for problem in map(template_problem, texts)
-                if problem
-            ]
+        if isinstance(judge, LLMJudge | DecisionJudge):
+            if isinstance(judge, LLMJudge):
+                problems += _template_problems(judge)
             if options.no_llm:
                 left_out.append(LeftOut(judge.name, "--no-llm"))
                 continue
-            judge = _overridden(judge, suite, options, environ)
-            endpoint = _endpoint(judge, options, environ, problems)
-            if endpoint is not None:
-                endpoints[judge.name] = endpoint
-        elif isinstance(judge, BuiltinJudge):
+            members = models.judges(judge)
+            if len(members) > 1:
+                panels[judge.name] = tuple(member.name for member in members)
+            judges += members
+            continue
+        if isinstance(judge, BuiltinJudge):
             problems += _missing_modules(judge)
         judges.append(judge)
+    endpoints = models.endpoints
+    warnings += prefix_warnings(judges, endpoints, len(stubs))
     if options.budget_usd is not None:
         _check_budget(endpoints, problems, warnings)
     if problems:
@@ -105,6 +110,7 @@ def make_plan(suite: Suite, options: RunOptions) -> RunPlan:
         cases=tuple(stubs),
         judges=tuple(judges),
         models={name: endpoint.label for name, endpoint in endpoints.items()},
+        panels=panels,
         thresholds=suite.thresholds,
         left_out=tuple(left_out),
         warnings=suite.warnings,
@@ -118,6 +124,7 @@ def make_plan(suite: Suite, options: RunOptions) -> RunPlan:
         endpoints=endpoints,
         code_paths=suite.code_paths,
         warnings=(*suite.warnings, *warnings),
+        unavailable=models.unavailable,
     )
 
 
@@ -144,45 +151,10 @@ def _select(suite: Suite, options: RunOptions, problems: list[Problem]) -> list[
     return stubs
 
 
-def _overridden(judge: LLMJudge, suite: Suite, options: RunOptions, environ: Mapping[str, str]) -> LLMJudge:
-    model = options.judge_model or judge.model or suite.default_model or environ.get("EVAL_JUDGE_MODEL", "")
-    return msgspec.structs.replace(judge, model=model, samples=options.samples or judge.samples)
-
-
-def _endpoint(
-    judge: LLMJudge, options: RunOptions, environ: Mapping[str, str], problems: list[Problem]
-) -> Endpoint | None:
-    def problem(message: str, hint: str) -> None:
-        file, line, column = _place(judge.location)
-        problems.append(
-            Problem(file=file, line=line, column=column, key=f"judge {judge.name!r}", message=message, hint=hint)
-        )
-
-    if not judge.model:
-        problem(
-            "no model is named", "set model, models.judge, EVAL_JUDGE_MODEL or --judge-model; --no-llm leaves it out"
-        )
-        return None
-    if ":/" in judge.model and judge.model.split(":/")[0] not in ("anthropic", "openai"):
-        provider = judge.model.split(":/")[0]
-        problem(f"{provider}:/ models are not available yet", "openai:/<model> with OPENAI_BASE_URL reaches gateways")
-        return None
-    if not split(judge.model)[1].strip().strip("/") or judge.model in ("anthropic:/", "openai:/"):
-        problem(f"{judge.model!r} names no model", "such as openai:/gpt-5.2 or claude-sonnet-5-5")
-        return None
-    if options.offline:
-        environ = {"ANTHROPIC_API_KEY": "offline", "OPENAI_API_KEY": "offline", **environ}
-    try:
-        return resolve(judge.model, environ)
-    except CredentialsError as error:
-        problem(str(error), "--no-llm leaves LLM judges out; --judge-model points them at another model")
-        return None
-
-
-def _place(location: str) -> tuple[str, int, int]:
-    file, _, rest = location.rpartition(":")
-    file, _, line = file.rpartition(":")
-    return (file, int(line), int(rest)) if line.isdigit() and rest.isdigit() else (location, 0, 0)
+def _template_problems(judge: LLMJudge) -> list[Problem]:
+    texts = [judge.prompt, *(text for _, text in judge.context)]
+    problems = filter(None, map(template_problem, texts))
+    return [Problem(key=f"judge {judge.name!r}", message=problem) for problem in problems]
 
 
 def _missing_modules(judge: BuiltinJudge) -> list[Problem]:
@@ -190,7 +162,7 @@ def _missing_modules(judge: BuiltinJudge) -> list[Problem]:
     absent = [name for name in info.requires if importlib.util.find_spec(name) is None]
     if not absent:
         return []
-    file, line, column = _place(judge.location)
+    file, line, column = place_of(judge.location)
     message = f"the builtin judge {judge.builtin!r} needs {', '.join(absent)}"
     key = f"judge {judge.name!r}"
     return [Problem(file=file, line=line, column=column, key=key, message=message, hint=info.install)]
@@ -199,7 +171,7 @@ def _missing_modules(judge: BuiltinJudge) -> list[Problem]:
 def _check_budget(endpoints: Mapping[str, Endpoint], problems: list[Problem], warnings: list[Problem]) -> None:
     """A budget binds only where prices are known."""
     for name, endpoint in endpoints.items():
-        if known(endpoint.model, endpoint.wire.name):
+        if endpoint.bills or known(endpoint.model, endpoint.priced_as):
             continue
         message = f"judge {name!r}: no price is known for {endpoint.label}"
         if is_loopback(endpoint):

@@ -9,8 +9,7 @@ import msgspec
 
 from adjudge.cases import CaseFolder
 from adjudge.domain import Case, Failure, Judge
-from adjudge.judges import Outcome
-from adjudge.models import ModelRequest
+from adjudge.judges import Asking, Outcome
 
 MAX_FRAME = 256 * 1024 * 1024
 
@@ -47,7 +46,7 @@ class Item(msgspec.Struct, tag="item", omit_defaults=True):
     outcome: Outcome | None = None
     reused: bool = False
     skipped: bool = False
-    request: ModelRequest | None = None
+    asking: Asking | None = None
 
 
 Message = Loaded | Item

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import msgspec
 
-from adjudge.domain import CaseRef, Failure, Judge, LLMJudge, Status, StoreError, Verdict
+from adjudge.domain import CaseRef, DecisionJudge, Failure, Judge, LLMJudge, ModelJudge, Status, StoreError, Verdict
 from adjudge.domain import ErrorKind as Kind
 from adjudge.engine.asking import Asker
 from adjudge.engine.observer import Observer
@@ -21,7 +21,9 @@ from adjudge.engine.pool import CaseOutcome, WorkerPool, cores
 from adjudge.engine.protocol import Item, Job
 from adjudge.engine.rundir import HOME, JOURNAL, choose, locked
 from adjudge.engine.store import Statement, Store, put_verdict
+from adjudge.judges import Asked
 from adjudge.models import ModelRequest
+from adjudge.scoring import decided
 
 GRACE_S = 15.0
 
@@ -41,7 +43,9 @@ async def execute(plan: RunPlan, options: RunOptions, observer: Observer) -> End
     Raises:
         StoreError: the run directory is in use, or can no longer be written; every earlier verdict is safe.
     """
-    run = choose(plan.snapshot.suite, options.output, plan.fingerprint, fresh=options.fresh)
+    run = choose(
+        plan.snapshot.suite, options.output, plan.fingerprint, fresh=options.fresh, finished=options.retry_unscored
+    )
     with locked(run):
         store = Store(run / JOURNAL)
         try:
@@ -127,7 +131,7 @@ class _Run:
     async def _case(
         self, ref: CaseRef, pool: WorkerPool, asker: Asker, group: asyncio.TaskGroup, requests: asyncio.Semaphore
     ) -> None:
-        kept = {} if self.options.fresh else self.store.final_keys(ref.id)
+        kept = {} if self.options.fresh else self.store.final_keys(ref.id, scored=self.options.retry_unscored)
         known = {self.index[name]: key for name, key in kept.items() if name in self.index}
         job = Job(ref, tuple(range(len(self.plan.judges))), known)  # type: ignore[arg-type]
         outcome = await pool.run(job)
@@ -136,10 +140,14 @@ class _Run:
         await self._keep(self._local(ref.id, outcome))
         for item in outcome.items:
             judge = self.plan.judges[item.judge]
-            if item.request is not None and isinstance(judge, LLMJudge):
-                for sample in range(judge.samples):
+            if item.asking is None or not isinstance(judge, LLMJudge | DecisionJudge):
+                continue
+            for call in item.asking.calls:
+                request = item.asking.request(call)
+                samples = [tuple(range(judge.samples))] if judge.early_stop else [(k,) for k in range(judge.samples)]
+                for several in samples:
                     await requests.acquire()
-                    task = group.create_task(self._ask(ref.id, judge, item.request, sample, asker))
+                    task = group.create_task(self._ask(ref.id, judge, call, request, several, asker))
                     task.add_done_callback(lambda _: requests.release())
 
     def _local(self, case: str, outcome: CaseOutcome) -> list[tuple[Verdict, str, bool]]:
@@ -149,7 +157,11 @@ class _Run:
             judge = self.plan.judges[item.judge]
             if item.reused:
                 made += [(verdict, item.key, False) for verdict in self.store.kept(case, judge.name, item.key)]
-            elif item.request is None:
+            elif judge.name in self.plan.unavailable and item.asking is not None:
+                failure = self.plan.unavailable[judge.name]
+                made += [(verdict, "", True) for verdict in _failed(case, judge, failure)]
+                item.asking = None
+            elif item.asking is None:
                 made += [(verdict, item.key, True) for verdict in _verdicts(case, judge, item)]
         if outcome.failure is not None:
             done = {item.judge for item in outcome.items}
@@ -158,12 +170,28 @@ class _Run:
                     made += [(verdict, "", True) for verdict in _failed(case, judge, outcome.failure)]
         return made
 
-    async def _ask(self, case: str, judge: LLMJudge, request: ModelRequest, sample: int, asker: Asker) -> None:
-        verdict, key, fresh, extra = await asker.verdict(case, judge, request, sample)
-        if verdict.error is not None and verdict.error.kind is Kind.INTERRUPTED:
-            return
-        await self._keep([(verdict, key, fresh)], extra)
-        asker.written(key)
+    async def _ask(
+        self, case: str, judge: ModelJudge, call: Asked, request: ModelRequest, samples: tuple[int, ...], asker: Asker
+    ) -> None:
+        """Ask one call's samples: together, or one after the other once half are there and nothing is decided."""
+
+        async def one(sample: int) -> list[Verdict]:
+            answered = await asker.verdicts(case, judge, call, request, sample)
+            if any(verdict.error and verdict.error.kind is Kind.INTERRUPTED for verdict in answered.verdicts):
+                return []
+            made = [(verdict, answered.keys[0], answered.fresh) for verdict in answered.verdicts]
+            await self._keep(made, answered.statements)
+            asker.written(answered.keys)
+            return answered.verdicts
+
+        at_once = judge.samples // 2 + 1 if judge.early_stop else len(samples)
+        votes: list[Verdict] = []
+        for wave in [samples[:at_once], *((sample,) for sample in samples[at_once:])]:
+            for made in await asyncio.gather(*map(one, wave)):
+                votes += made
+            criteria = [judge.criteria[index] for index in call.criteria]
+            if judge.early_stop and all(decided(judge, criterion, votes) for criterion in criteria):
+                return
 
     async def _keep(self, made: list[tuple[Verdict, str, bool]], extra: list[Statement] | None = None) -> None:
         """Write verdicts, wait until they are durable, and only then tell of them."""

@@ -16,26 +16,29 @@ HOME = Path(".adjudge")
 JOURNAL = "journal.db"
 
 
-def choose(suite: str, output: Path | None, fingerprint: str, *, fresh: bool) -> Path:
-    """The directory of this run: `output`, else the newest unfinished run of the same plan, else a new one."""
+def choose(suite: str, output: Path | None, fingerprint: str, *, fresh: bool, finished: bool = False) -> Path:
+    """The directory of this run: `output`, else the newest run of the same plan if it is unfinished, else a new one.
+
+    With `finished` the newest run will do although it was finished.
+    """
     if output is not None:
         return output
     parent = HOME / "runs" / suite
     if not fresh and parent.is_dir():
         runs = sorted((path for path in parent.iterdir() if (path / JOURNAL).is_file()), reverse=True)
-        if runs and _unfinished(runs[0], fingerprint):
+        if runs and _is_of(runs[0], fingerprint, finished=finished):
             return runs[0]
     stamp = datetime.now(UTC).strftime("%Y%m%d-%H%M%S")
     return parent / f"{stamp}-{secrets.token_hex(2)}"
 
 
-def _unfinished(run: Path, fingerprint: str) -> bool:
+def _is_of(run: Path, fingerprint: str, *, finished: bool) -> bool:
     try:
         store = Store(run / JOURNAL, readonly=True)
     except StoreError:
         return False
     try:
-        return store.meta("finished") is None and store.meta("fingerprint") == fingerprint.encode()
+        return (finished or store.meta("finished") is None) and store.meta("fingerprint") == fingerprint.encode()
     finally:
         store.close()
 

@@ -126,11 +126,15 @@ class Store:
         except (sqlite3.Error, msgspec.MsgspecError) as error:
             raise StoreError(f"{self.path} is damaged: {error}") from None
 
-    def final_keys(self, case_id: str) -> dict[str, str]:
-        """Judge -> key, for verdicts of a case that need not be asked again."""
+    def final_keys(self, case_id: str, *, scored: bool = False) -> dict[str, str]:
+        """Judge -> key, for verdicts of a case that need not be asked again; with `scored` only those with a score."""
         query = "SELECT judge, MIN(key) FROM verdicts WHERE case_id = ? GROUP BY judge"
         rows = self._reader.execute(query + " HAVING COUNT(DISTINCT key) = 1 AND MIN(final) = 1", (case_id,))
-        return dict(rows.fetchall())
+        keys = dict(rows.fetchall())
+        if scored:
+            kept = {judge: self.kept(case_id, judge, key) for judge, key in keys.items()}
+            keys = {judge: keys[judge] for judge in keys if all(verdict.error is None for verdict in kept[judge])}
+        return keys
 
     def verdicts(self, plan: str) -> Iterator[Verdict]:
         """The verdicts of one plan, in a fixed order; those of earlier plans stay in the file but do not count."""

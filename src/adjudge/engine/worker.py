@@ -21,10 +21,10 @@ import msgspec
 
 from adjudge._version import __version__
 from adjudge.cases import case_record
-from adjudge.domain import BuiltinJudge, ErrorKind, Failure, Judge, LLMJudge, MissingExtraError
+from adjudge.domain import BuiltinJudge, DecisionJudge, ErrorKind, Failure, Judge, LLMJudge, MissingExtraError
 from adjudge.engine.protocol import FrameReader, Item, Job, Loaded, Setup, frame, job_decoder, setup_decoder
-from adjudge.judges import MAX_PRINTED, LocalRunner, NothingToJudgeError, Outcome, cap, describe, llm_request
-from adjudge.prompts import PromptError
+from adjudge.judges import MAX_PRINTED, LocalRunner, NothingToJudgeError, Outcome, asking, cap, describe
+from adjudge.prompts import DocumentReader, PromptError, TrajectoryError
 
 MAX_PRINTED_BYTES = 16 * 1024 * 1024
 MEMORY_BYTES = int(os.environ.get("ADJUDGE_WORKER_MEMORY_MB", "8192")) * 1024 * 1024
@@ -84,18 +84,19 @@ class _Worker:
             return
         self.send(Loaded(notes=case.notes))
         for index in job.judges:
-            if not isinstance(self.setup.judges[index], LLMJudge):
+            if not isinstance(self.setup.judges[index], LLMJudge | DecisionJudge):
                 self.runner(
                     index, self.setup.judges[index]
                 )  # all before the first, so that keys do not depend on order
         digest = hashlib.sha256(data).digest()
+        reader = DocumentReader(record["case_dir"] or os.getcwd())  # noqa: PTH109
         for index in job.judges:
-            item = self.item(index, data, digest, job.known.get(index))
+            item = self.item(index, data, digest, job.known.get(index), reader)
             if os.getpid() != self.pid:
                 os._exit(0)  # a judge forked and let its child return
             self.send(item)
 
-    def item(self, index: int, data: bytes, digest: bytes, known: str | None) -> Item:
+    def item(self, index: int, data: bytes, digest: bytes, known: str | None, reader: DocumentReader) -> Item:
         judge = self.setup.judges[index]
         if judge.condition is not None:
             holds = _condition(judge.condition, msgspec.msgpack.decode(data))
@@ -103,12 +104,12 @@ class _Worker:
                 return Item(index, outcome=Outcome(failure=holds))
             if not holds:
                 return Item(index, skipped=True)
-        if isinstance(judge, LLMJudge):
+        if isinstance(judge, LLMJudge | DecisionJudge):
             try:
-                return Item(index, request=llm_request(judge, msgspec.msgpack.decode(data)))
-            except PromptError as error:
+                return Item(index, asking=asking(judge, msgspec.msgpack.decode(data), reader))
+            except (PromptError, MissingExtraError) as error:
                 return Item(index, outcome=Outcome(failure=Failure(ErrorKind.CONFIG, str(error))))
-            except NothingToJudgeError as error:
+            except (NothingToJudgeError, TrajectoryError, OSError) as error:
                 return Item(index, outcome=Outcome(failure=Failure(ErrorKind.INPUT, str(error))))
         return self.local(index, judge, data, digest, known)
 
@@ -127,7 +128,7 @@ class _Worker:
     def runner(self, index: int, judge: Judge) -> LocalRunner | Outcome:
         """The judge, imported once; or the outcome that every case gets because it cannot be."""
         if index not in self.runners:
-            assert not isinstance(judge, LLMJudge)
+            assert not isinstance(judge, LLMJudge | DecisionJudge)
             try:
                 self.runners[index] = LocalRunner(judge, self.setup.code_paths)
             except MissingExtraError as error:

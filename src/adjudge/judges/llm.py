@@ -1,81 +1,182 @@
-"""An LLM judge: from a case record to a request, and from a reply to verdicts."""
+"""A judge that asks a model: from a case record to requests."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
-from adjudge.domain import Failure, LLMJudge, Status, Verdict
-from adjudge.models import ModelRequest, Reply, ToolSchema
+import msgspec
+
+from adjudge.domain import Criterion, DecisionJudge, Levels, LLMJudge, Mode, ModelJudge, ProviderOptions
+from adjudge.judges.showing import Shown, capped, scanned, shown_material
+from adjudge.models import ModelRequest, Part, Question, TextPart, ToolSchema, context_tokens, room_bytes
 from adjudge.prompts import (
+    EXAMPLES_HEADING,
     WORK,
-    Answer,
+    DocumentReader,
+    Fitting,
+    examples_text,
+    fair_cap,
+    fixed_prefix,
     mentions,
-    read_json,
-    read_text_answer,
     render,
+    slots,
     template_variables,
     verdict_tool,
 )
 
+LEAST_FIXED = 400
+"""Characters. A shorter beginning is not worth a part of its own: providers keep none below 512 tokens."""
+NO_MATERIAL = "There are no files to look at. Judge by what the criteria say."
+
 
 class NothingToJudgeError(ValueError):
-    """Everything of the agent's that the prompt refers to is empty."""
+    """Everything of the agent's that the prompt refers to is empty, or it is more than the model can read."""
 
 
-def _are(names: list[str]) -> str:
-    return "is" if len(names) == 1 else "are"
+class Asked(msgspec.Struct, frozen=True):
+    """One call: the criteria that it answers (by their place in the judge), what is asked, and what to know of it.
+
+    With `shares` the request shows the material of all calls, which is sent along once.
+    """
+
+    criteria: tuple[int, ...]
+    request: ModelRequest
+    notes: tuple[str, ...] = ()
+    shares: bool = False
 
 
-PARSER_VERSION = 1
-"""Part of a certificate's identity; raised whenever the reading of replies changes."""
+class Asking(msgspec.Struct, frozen=True):
+    """The calls that a judge needs for one case."""
+
+    calls: tuple[Asked, ...]
+    material: tuple[Part, ...] = ()
+
+    def request(self, call: Asked) -> ModelRequest:
+        """What a call asks, with its material."""
+        return msgspec.structs.replace(call.request, material=self.material) if call.shares else call.request
 
 
-def llm_request(judge: LLMJudge, record: Mapping[str, Any]) -> ModelRequest:
-    """Render what the model is asked about a case.
+def asking(judge: ModelJudge, record: Mapping[str, Any], reader: DocumentReader) -> Asking:
+    """Everything that the judge's model is asked about a case.
 
     Raises:
         PromptError: the template fails on this case.
-        NothingToJudgeError: the case has nothing that the prompt could show.
+        NothingToJudgeError: the case has nothing that the prompt could show, or too much for a decision model.
+        TrajectoryError: the judge's trajectory cannot be read.
+        MissingExtraError: a document needs markitdown, which is not installed.
     """
-    variables = template_variables(record, judge.arguments)
+    groups = _groups(judge)
+    if isinstance(judge, DecisionJudge):
+        calls = tuple(_decision(judge, group, reader) for group in groups)
+        return Asking(calls)
+    prompt, fixed, notes = _prompt(judge, record)
+    common: Shown | None = None
+    calls_made = []
+    for group in groups:
+        criteria = [judge.criteria[index] for index in group]
+        own = criteria[0].files if judge.mode is Mode.INDIVIDUAL else ()
+        tool = verdict_tool(criteria, guarded=judge.guards, instructions=judge.instructions)
+        taken = len(tool.system) + len(prompt) + len(fixed)
+        if own:
+            material = shown_material(judge, own, reader, taken_bytes=taken)
+        else:
+            common = common or shown_material(judge, judge.files, reader, taken_bytes=taken)
+            material = common
+        request = ModelRequest(
+            system=tool.system,
+            prompt=prompt if prompt or fixed or material.parts else NO_MATERIAL,
+            tool=ToolSchema(tool.name, tool.description, tool.schema),
+            max_tokens=judge.max_tokens,
+            fixed=fixed,
+            material=material.parts if own else (),
+            effort=judge.effort,
+            extra=_extra(judge.options) if judge.options else {},
+        )
+        calls_made.append(Asked(group, request, capped([*notes, *material.notes]), not own))
+    return Asking(tuple(calls_made), common.parts if common else ())
+
+
+def _groups(judge: ModelJudge) -> list[tuple[int, ...]]:
+    everything = tuple(range(len(judge.criteria)))
+    return [(index,) for index in everything] if judge.mode is Mode.INDIVIDUAL else [everything]
+
+
+def _prompt(judge: LLMJudge, record: Mapping[str, Any]) -> tuple[str, str, list[str]]:
+    """(the rendered prompt, the part of it that is the same for every case, notes)."""
     sources = [judge.prompt, *(text for _, text in judge.context)]
+    if not any(sources):
+        return "", "", []
+    examples = examples_text(judge.examples, str(record.get("case_id", "")))
+    variables = template_variables(record, judge.arguments, examples)
     shown = [name for name in WORK if any(mentions(source, name) for source in sources)]
-    if shown and not any(variables[name] for name in shown):
-        raise NothingToJudgeError(f"there is nothing to judge: {', '.join(shown)} of this case {_are(shown)} empty")
-    parts = [render(judge.prompt, variables)]
-    parts += [f"## Context: {name}\n\n{render(text, variables)}" for name, text in judge.context]
-    tool = verdict_tool(judge.criteria[0])
-    return ModelRequest(
-        system=tool.system,
-        prompt="\n\n".join(parts),
-        tool=ToolSchema(tool.name, tool.description, tool.schema),
-        max_tokens=judge.max_tokens,
+    if shown and not judge.files and not any(variables[name] for name in shown):
+        are = "is" if len(shown) == 1 else "are"
+        raise NothingToJudgeError(f"there is nothing to judge: {', '.join(shown)} of this case {are} empty")
+    fitting = Fitting()
+    text = _rendered(judge, sources, variables, examples, fitting)
+    room = room_bytes(judge.model, answer_tokens=judge.max_tokens, taken_bytes=0)
+    if len(text) * 4 > room and len(text.encode("utf-8", "replace")) > room:
+        fitting = Fitting(_piece_cap(text, fitting.lengths, room))
+        text = _rendered(judge, sources, variables, examples, fitting)
+    prefix = fixed_prefix(judge.prompt)
+    if len(prefix) < LEAST_FIXED or not text.startswith(prefix):
+        prefix = ""
+    notes = fitting.notes + scanned((label, shown) for label, shown in fitting.texts if label != "inputs")
+    return text[len(prefix) :], prefix, notes
+
+
+def _rendered(
+    judge: LLMJudge, sources: Sequence[str], variables: Mapping[str, Any], examples: str, fitting: Fitting
+) -> str:
+    parts = [render(judge.prompt, variables, fitting)]
+    if examples and not any(mentions(source, "examples") for source in sources):
+        parts.append(f"{EXAMPLES_HEADING}\n\n{examples}")
+    parts += [f"## Context: {name}\n\n{render(text, variables, fitting)}" for name, text in judge.context]
+    return "\n\n".join(parts)
+
+
+def _piece_cap(text: str, lengths: Sequence[int], room: int) -> int:
+    """The most characters that a piece of the agent's work may take, for the whole to fit."""
+    per_character = len(text.encode("utf-8", "replace")) / len(text)
+    written = len(text) - sum(lengths)
+    return fair_cap(lengths, int(room / per_character) - written)
+
+
+def _extra(options: ProviderOptions) -> dict[str, Any]:
+    """What OpenRouter is sent along."""
+    extra: dict[str, Any] = dict(options.extra_body)
+    if options.routing:
+        extra["provider"] = options.routing
+    if options.fallbacks:
+        extra["models"] = list(options.fallbacks)
+    return extra
+
+
+def _decision(judge: DecisionJudge, group: tuple[int, ...], reader: DocumentReader) -> Asked:
+    criteria = [judge.criteria[index] for index in group]
+    own = criteria[0].files if judge.mode is Mode.INDIVIDUAL else ()
+    material = shown_material(judge, own or judge.files, reader, taken_bytes=0)
+    if any(not isinstance(part, TextPart) for part in material.parts):
+        raise NothingToJudgeError("a decision model reads text only, and there are images among the files")
+    longest = max(len(criterion.description) for criterion in criteria)
+    limit = context_tokens(judge.model or "jev")
+    tokens = (material.length + longest) // 4
+    if tokens > limit:
+        text = f"files and criterion come to about {tokens} tokens, and a decision model reads {limit}"
+        raise NothingToJudgeError(text)
+    questions = tuple(_question(slot.key or slot.criterion.name, slot.criterion) for slot in slots(criteria))
+    request = ModelRequest(
+        system="",
+        prompt="" if material.parts else NO_MATERIAL,
+        tool=ToolSchema("", "", {}),
+        max_tokens=0,
+        material=material.parts,
+        questions=questions,
     )
+    return Asked(group, request, material.notes)
 
 
-def llm_verdict(judge: LLMJudge, reply: Reply, *, case: str, sample: int, call: str) -> Verdict:
-    """Read a reply strictly. What holds no verdict of the asked form is unscored, for booleans too."""
-    answer = _answer(judge, reply)
-    return Verdict(
-        case=case,
-        judge=judge.name,
-        criterion=judge.criteria[0].name,
-        sample=sample,
-        status=Status.SCORED if answer.failure is None else Status.UNSCORED,
-        value=answer.value,
-        error=answer.failure,
-        rationale=answer.rationale,
-        usage=reply.usage,
-        model=reply.model,
-        call=call,
-    )
-
-
-def _answer(judge: LLMJudge, reply: Reply) -> Answer:
-    if reply.failure is not None:
-        return Answer(None, failure=Failure(*reply.failure))
-    criterion = judge.criteria[0]
-    if reply.arguments is None:
-        return read_text_answer(reply.text, criterion)
-    return read_json(reply.arguments, criterion)
+def _question(key: str, criterion: Criterion) -> Question:
+    levels = criterion.scale.labels if isinstance(criterion.scale, Levels) else ()
+    return Question(key, criterion.description or criterion.name, levels)

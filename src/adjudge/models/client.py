@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import random
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 from typing import Any
 
 import httpx
@@ -13,13 +13,19 @@ import msgspec
 from adjudge._version import __version__
 from adjudge.domain import ErrorKind
 from adjudge.models.connections import Connections
+from adjudge.models.limits import AdaptiveLimit
 from adjudge.models.prices import priced
 from adjudge.models.retry import RetryPolicy
-from adjudge.models.wire import TOOL_CHOICES, CallError, Endpoint, ModelRequest, Reply, status_error
+from adjudge.models.wire import PLAIN, TOOL_CHOICES, CallError, Endpoint, ModelRequest, Reply, Shape, status_error
+
+_Key = tuple[str, str]
 
 
 class ModelClient:
-    """Asks models. At most `overall` requests are under way at once, and `per_model` to one endpoint."""
+    """Asks models. At most `overall` requests are under way at once, and `per_model` to one endpoint.
+
+    How many of them an endpoint is given adapts to how it keeps up; see `AdaptiveLimit`.
+    """
 
     def __init__(
         self,
@@ -35,9 +41,9 @@ class ModelClient:
         self._rng = random.Random(seed)
         self._overall = asyncio.Semaphore(overall)
         self._per_model = per_model
-        self._models: dict[tuple[str, str], asyncio.Semaphore] = {}
-        self._choices: dict[tuple[str, str], int] = {}
-        self._dead: dict[tuple[str, str], tuple[ErrorKind, str]] = {}
+        self._limits: dict[_Key, AdaptiveLimit] = {}
+        self._shapes: dict[_Key, Shape] = {}
+        self._dead: dict[_Key, tuple[ErrorKind, str]] = {}
         agent = {"user-agent": f"adjudge/{__version__}", "content-type": "application/json"}
         self._connections = Connections(agent)
 
@@ -64,33 +70,41 @@ class ModelClient:
         """
         key = (endpoint.url, endpoint.model)
         self._check_alive(key)
-        slot = self._models.setdefault(key, asyncio.Semaphore(self._per_model))
+        limit = self._limit(key, endpoint)
         loop = asyncio.get_running_loop()
+        timeout_s = min(timeout_s, endpoint.timeout_s or timeout_s)
+        attempts = endpoint.attempts or self.retry.attempts
         deadline: float | None = None
         attempt = 0
         while True:
-            async with slot, self._overall:
-                self._check_alive(key)
-                if admit is not None:
-                    admit()
-                now = loop.time()
-                deadline = deadline if deadline is not None else now + timeout_s
-                choice = self._choices.get(key, 0)
-                if choice:
-                    body = _body(endpoint, request, choice)
-                try:
-                    reply = await self._attempt(endpoint, request, body, limit=max(0.001, deadline - now))
-                    return msgspec.structs.replace(reply, tool_choice=TOOL_CHOICES[choice]) if choice else reply
-                except CallError as caught:
-                    error = caught
-            if error.rejects_tool_choice and choice + 1 < len(TOOL_CHOICES):
-                self._choices[key] = max(choice + 1, self._choices.get(key, 0))
+            await _place(limit, timeout_s if deadline is None else deadline - loop.time())
+            try:
+                async with self._overall:
+                    self._check_alive(key)
+                    if admit is not None:
+                        admit()
+                    began = loop.time()
+                    deadline = deadline if deadline is not None else began + timeout_s
+                    shape = self._shapes.get(key, PLAIN)
+                    if shape is not PLAIN:
+                        body = msgspec.json.encode(endpoint.wire.body(request, endpoint.model, shape))
+                    try:
+                        reply = await self._attempt(endpoint, request, body, limit=max(0.001, deadline - began))
+                        limit.answered(loop.time() - began)
+                        return _told(reply, shape)
+                    except CallError as caught:
+                        error = caught
+            finally:
+                limit.release()
+            if self._adapts(key, endpoint, shape, body, error):
                 continue
             error.message = _without_secrets(error.message, endpoint)
             if error.fatal:
                 self._dead[key] = (error.kind, error.message)
+            if error.kind is ErrorKind.RATE_LIMITED:
+                limit.overloaded(began, loop.time(), error.retry_after_s)
             attempt += 1
-            if not error.retryable or attempt >= self.retry.attempts:
+            if not error.retryable or attempt >= attempts:
                 break
             wait = self.retry.wait_s(attempt - 1, error.retry_after_s, self._rng)
             if loop.time() + wait >= deadline:
@@ -101,6 +115,28 @@ class ModelClient:
             await asyncio.sleep(wait)
         raise error
 
+    def _limit(self, key: _Key, endpoint: Endpoint) -> AdaptiveLimit:
+        if key not in self._limits:
+            self._limits[key] = AdaptiveLimit(min(self._per_model, endpoint.limit or self._per_model))
+        return self._limits[key]
+
+    def _adapts(self, key: _Key, endpoint: Endpoint, shape: Shape, body: bytes, error: CallError) -> bool:
+        """Remember what the endpoint will not take; False when there is nothing left to do without."""
+        current = self._shapes.get(key, PLAIN)
+        if error.rejects_tool_choice:
+            if shape.rung + 1 < len(TOOL_CHOICES):
+                self._shapes[key] = msgspec.structs.replace(current, rung=max(shape.rung + 1, current.rung))
+                return True
+            error.kind = ErrorKind.NO_ENDPOINTS if error.no_endpoints else ErrorKind.TOOL_CHOICE_REJECTED
+            error.fatal = True
+            return False
+        for parameter in endpoint.wire.optional:
+            sent = parameter not in shape.without and f'"{parameter}"'.encode() in body
+            if sent and error.rejects(parameter):
+                self._shapes[key] = msgspec.structs.replace(current, without=current.without | {parameter})
+                return True
+        return False
+
     def _check_alive(self, key: tuple[str, str]) -> None:
         """Raise for an endpoint that answered that nothing will help: a wrong key, an unknown model."""
         if key in self._dead:
@@ -108,6 +144,9 @@ class ModelClient:
 
     async def _attempt(self, endpoint: Endpoint, request: ModelRequest, body: bytes, *, limit: float) -> Reply:
         limit = min(limit, self.retry.attempt_timeout_s)
+        sends = getattr(endpoint.wire, "send", None)
+        if sends is not None:
+            return await _sent(sends, endpoint, request, body, limit)
         try:
             async with asyncio.timeout(limit):
                 response = await self._connections.post(endpoint.url, body, endpoint.headers)
@@ -125,13 +164,46 @@ class ModelClient:
         except (msgspec.DecodeError, RecursionError):
             text = f"the response is not JSON: {_scrubbed(response.content, endpoint)[:80]!r}"
             raise CallError(ErrorKind.PROVIDER_ERROR, text, retryable=True) from None
-        reply = endpoint.wire.reply(payload, request)
-        usage = priced(reply.usage, model=endpoint.model, provider=endpoint.wire.name)
-        return msgspec.structs.replace(reply, usage=usage)
+        return _read(payload, endpoint, request)
 
 
-def _body(endpoint: Endpoint, request: ModelRequest, choice: int) -> bytes:
-    return msgspec.json.encode(endpoint.wire.body(request, endpoint.model, tool_choice=TOOL_CHOICES[choice]))
+async def _place(limit: AdaptiveLimit, within_s: float) -> None:
+    """Wait for a place, unless the endpoint asked to be left alone for longer than that."""
+    pause = limit.pause_s()
+    if pause > within_s:
+        text = f"the provider asked to wait {pause:.0f} s more, past the limit of {within_s:.0f} s"
+        raise CallError(ErrorKind.RATE_LIMITED, text)
+    await limit.acquire()
+
+
+async def _sent(
+    send: Callable[[dict[str, Any], float], Awaitable[Any]],
+    endpoint: Endpoint,
+    request: ModelRequest,
+    body: bytes,
+    limit: float,
+) -> Reply:
+    """A reply by the wire's own means."""
+    try:
+        async with asyncio.timeout(limit):
+            payload = await send(msgspec.json.decode(body), limit)
+    except TimeoutError:
+        raise CallError(ErrorKind.TIMEOUT, f"no answer within {limit:.0f} s", retryable=True) from None
+    return _read(payload, endpoint, request)
+
+
+def _read(payload: Any, endpoint: Endpoint, request: ModelRequest) -> Reply:
+    reply = endpoint.wire.reply(payload, request)
+    usage = priced(reply.usage, model=endpoint.model, provider=endpoint.priced_as)
+    return msgspec.structs.replace(reply, usage=usage)
+
+
+def _told(reply: Reply, shape: Shape) -> Reply:
+    """The reply with what the endpoint would not take."""
+    if shape is PLAIN:
+        return reply
+    notes = tuple(f"the model takes no {parameter}: asked without" for parameter in sorted(shape.without))
+    return msgspec.structs.replace(reply, tool_choice=shape.tool_choice, notes=(*reply.notes, *notes))
 
 
 def _without_secrets(text: str, endpoint: Endpoint) -> str:
@@ -149,8 +221,11 @@ def _scrubbed(content: bytes, endpoint: Endpoint) -> bytes:
 
 
 def _secrets(endpoint: Endpoint) -> list[str]:
-    values = [value.removeprefix("Bearer ") for name, value in endpoint.headers.items() if name != "anthropic-version"]
+    values = [endpoint.headers[name].removeprefix("Bearer ") for name in _SECRET_HEADERS if name in endpoint.headers]
     return [value for value in values if len(value) > 3 and value != "none"]
+
+
+_SECRET_HEADERS = ("authorization", "x-api-key", "api-key")
 
 
 def _message(response: httpx.Response, endpoint: Endpoint) -> str:

@@ -6,31 +6,38 @@ from typing import Any
 
 from adjudge.domain import ErrorKind, Usage, shown
 from adjudge.models.anthropic import unusable_calls
-from adjudge.models.wire import CallError, ModelRequest, Reply, count
+from adjudge.models.wire import PLAIN, CallError, ModelRequest, Reply, Shape, TextPart, count
 
 
 class OpenAIWire:
     """`official` endpoints name the cap `max_completion_tokens`; others know it by its older name."""
 
     name = "openai"
+    optional: tuple[str, ...] = ("reasoning_effort", "strict", "max_tokens")
 
     def __init__(self, *, official: bool = True) -> None:
         self.official = official
 
-    def body(self, request: ModelRequest, model: str, *, tool_choice: str = "function") -> dict[str, Any]:
+    def body(self, request: ModelRequest, model: str, shape: Shape = PLAIN) -> dict[str, Any]:
         tool = request.tool
         forced = {"type": "function", "function": {"name": tool.name}}
-        function = {"name": tool.name, "description": tool.description, "parameters": tool.schema}
-        return {
+        function: dict[str, Any] = {"name": tool.name, "description": tool.description, "parameters": tool.schema}
+        if self.official and "strict" not in shape.without:
+            function["strict"] = True
+        newer = self.official or "max_tokens" in shape.without
+        body = {
             "model": model,
-            "max_completion_tokens" if self.official else "max_tokens": request.max_tokens,
+            "max_completion_tokens" if newer else "max_tokens": request.max_tokens,
             "messages": [
                 {"role": "system", "content": request.system},
-                {"role": "user", "content": request.prompt},
+                {"role": "user", "content": content(request)},
             ],
             "tools": [{"type": "function", "function": function}],
-            "tool_choice": forced if tool_choice == "function" else tool_choice,
+            "tool_choice": forced if shape.tool_choice == "function" else shape.tool_choice,
         }
+        if request.effort and "reasoning_effort" not in shape.without and not _is_plain(model):
+            body["reasoning_effort"] = request.effort
+        return body
 
     def reply(self, payload: Any, request: ModelRequest) -> Reply:
         message, finish = _message(payload)
@@ -58,6 +65,24 @@ class OpenAIWire:
             usage=_usage(payload.get("usage")),
             model=model if isinstance(model, str) else "",
         )
+
+
+def content(request: ModelRequest) -> str | list[dict[str, Any]]:
+    """The user message: one text, or a list of parts where there are images."""
+    parts = [*([TextPart(request.fixed)] if request.fixed else []), *request.parts()]
+    if all(isinstance(part, TextPart) for part in parts):
+        return "\n\n".join(part.text for part in parts if isinstance(part, TextPart))
+    return [
+        {"type": "text", "text": part.text}
+        if isinstance(part, TextPart)
+        else {"type": "image_url", "image_url": {"url": f"data:{part.media_type};base64,{part.data}"}}
+        for part in parts
+    ]
+
+
+def _is_plain(model: str) -> bool:
+    """True for the models that are known not to reason, and to refuse an effort."""
+    return model.startswith(("gpt-3", "gpt-4", "chatgpt-4"))
 
 
 def _message(payload: Any) -> tuple[dict[str, Any], Any]:

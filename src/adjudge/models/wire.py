@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from typing import Any, Protocol
 
@@ -18,13 +19,51 @@ class ToolSchema(msgspec.Struct, frozen=True):
     schema: dict[str, Any]
 
 
+class TextPart(msgspec.Struct, frozen=True, tag="text"):
+    text: str
+
+
+class ImagePart(msgspec.Struct, frozen=True, tag="image"):
+    """`data` is base64; `media_type` such as image/png."""
+
+    media_type: str
+    data: str
+
+
+Part = TextPart | ImagePart
+
+
+class Question(msgspec.Struct, frozen=True):
+    """What a decision model is asked about one criterion: yes or no, or one of `levels`."""
+
+    key: str
+    instructions: str
+    levels: tuple[str, ...] = ()
+
+
 class ModelRequest(msgspec.Struct, frozen=True):
-    """What is asked: system text, one user message, and the tool that the answer must call."""
+    """What is asked: system text, one user message, and the tool that the answer must call.
+
+    The user message is made of `fixed` (text that is the same for every case, and so can be cached), `material`,
+    `prompt`, and `correction` (what was wrong with the answer before). `effort` is the reasoning effort that is
+    asked for; `extra` is merged into the body by wires that take options. `questions` are for decision models only.
+    """
 
     system: str
     prompt: str
     tool: ToolSchema
     max_tokens: int
+    fixed: str = ""
+    material: tuple[Part, ...] = ()
+    correction: str = ""
+    effort: str = ""
+    extra: dict[str, Any] = {}
+    questions: tuple[Question, ...] = ()
+
+    def parts(self) -> list[Part]:
+        """The user message without `fixed`."""
+        texts = [TextPart(text) for text in (self.prompt, self.correction) if text]
+        return [*self.material, *texts]
 
 
 class Reply(msgspec.Struct, frozen=True, omit_defaults=True):
@@ -32,6 +71,7 @@ class Reply(msgspec.Struct, frozen=True, omit_defaults=True):
 
     `arguments` holds those of the forced tool, as JSON text, when the model called it; else `text` holds its words.
     `failure` is set when the reply is complete but cannot hold a verdict (refusal, cut off, wrong tool).
+    `notes` tell what the provider would not take.
     """
 
     text: str = ""
@@ -41,10 +81,31 @@ class Reply(msgspec.Struct, frozen=True, omit_defaults=True):
     model: str = ""
     tool_choice: str = "function"
     """How hard the model was made to call the tool: the first of `TOOL_CHOICES` that it did not reject."""
+    notes: tuple[str, ...] = ()
 
 
 TOOL_CHOICES = ("function", "required", "auto")
 """From naming the tool, over any tool, to merely offering it. Some models reject the first two."""
+
+
+class Shape(msgspec.Struct, frozen=True):
+    """How a request must be spelled for an endpoint: the rung of `TOOL_CHOICES`, and parameters left out."""
+
+    rung: int = 0
+    without: frozenset[str] = frozenset()
+
+    @property
+    def tool_choice(self) -> str:
+        return TOOL_CHOICES[self.rung]
+
+
+PLAIN = Shape()
+
+
+_NOT_TAKEN = re.compile(
+    r"support|unknown|unrecogni[sz]ed|unexpected|not (?:allowed|permitted|available|accepted)|extra inputs",
+    re.IGNORECASE,
+)
 
 
 class CallError(Exception):
@@ -73,16 +134,30 @@ class CallError(Exception):
     @property
     def rejects_tool_choice(self) -> bool:
         """True if the provider refuses the forcing mode rather than the request."""
-        return self.kind is ErrorKind.REQUEST_REJECTED and "tool_choice" in self.message
+        return self._is_about("tool_choice") or self.no_endpoints
+
+    @property
+    def no_endpoints(self) -> bool:
+        """True if a router has no endpoint that takes the request as it is."""
+        return self.kind is ErrorKind.MODEL_NOT_FOUND and "no endpoints found" in self.message.lower()
+
+    def rejects(self, parameter: str) -> bool:
+        """True if the provider says that it does not know, or not take, a parameter (rather than its value)."""
+        return self._is_about(parameter) and _NOT_TAKEN.search(self.message) is not None
+
+    def _is_about(self, parameter: str) -> bool:
+        return self.kind is ErrorKind.REQUEST_REJECTED and parameter in self.message
 
 
 class Wire(Protocol):
     """A provider's wire format."""
 
     name: str
+    optional: tuple[str, ...]
+    """Parameters that a request can do without, should a model refuse them."""
 
-    def body(self, request: ModelRequest, model: str, *, tool_choice: str = "function") -> dict[str, Any]:
-        """The JSON body of the request, with one of `TOOL_CHOICES`."""
+    def body(self, request: ModelRequest, model: str, shape: Shape = PLAIN) -> dict[str, Any]:
+        """The JSON body of the request."""
         ...
 
     def reply(self, payload: Any, request: ModelRequest) -> Reply:
@@ -90,6 +165,18 @@ class Wire(Protocol):
 
         Raises:
             CallError: it does not have the provider's shape.
+        """
+        ...
+
+
+class Sends(Protocol):
+    """A wire that reaches the provider by its own means, and not over the shared HTTP client."""
+
+    async def send(self, body: dict[str, Any], timeout_s: float) -> Any:
+        """The payload for `reply`.
+
+        Raises:
+            CallError: there is none.
         """
         ...
 
@@ -102,6 +189,20 @@ class Endpoint(msgspec.Struct, frozen=True):
     url: str
     headers: dict[str, str]
     official: bool = True
+    provider: str = ""
+    """By which the price list knows it; the wire's name unless another serves the model."""
+    limit: int = 0
+    """Most requests under way at once; 0 for the run's own limit."""
+    attempts: int = 0
+    """How often a call is tried; 0 for the run's own policy."""
+    bills: bool = False
+    """The provider says with each reply what it cost."""
+    timeout_s: float = 0.0
+    """Limit of one call, with its repetitions; 0 for the judge's own."""
+
+    @property
+    def priced_as(self) -> str:
+        return self.provider or self.wire.name
 
     @property
     def label(self) -> str:
@@ -132,9 +233,12 @@ def status_error(status: int, headers: Mapping[str, str], message: str) -> CallE
     )
     if status == 429 and "insufficient_quota" in message:
         kind, retryable = ErrorKind.CREDENTIALS, False
+    no_endpoints = "no endpoints found" in message.lower()
     wait = retry_after(headers)
     text = f"HTTP {status}: {message}"
-    return CallError(kind, text, retryable=retryable, retry_after_s=wait, fatal=status in (401, 404))
+    return CallError(
+        kind, text, retryable=retryable, retry_after_s=wait, fatal=status in (401, 404) and not no_endpoints
+    )
 
 
 def retry_after(headers: Mapping[str, str]) -> float | None:

@@ -1,32 +1,61 @@
 """What a judge is shown, and how it must answer."""
 
-from adjudge.prompts.contract import Answer, VerdictTool, read_arguments, read_json, read_text_answer, verdict_tool
+from adjudge.prompts.answers import Answer, read_answers, read_arguments, read_text_answer, read_text_answers
+from adjudge.prompts.budget import cut, fair_cap
+from adjudge.prompts.contract import Slot, VerdictTool, scale_of, slots, verdict_tool
+from adjudge.prompts.documents import DOCUMENTS, HTML, INSTALL, Document, DocumentReader
+from adjudge.prompts.examples import HEADING as EXAMPLES_HEADING
+from adjudge.prompts.examples import MAX_EXCERPT, examples_text
 from adjudge.prompts.fence import GUARD, fenced
+from adjudge.prompts.scan import addressed_to_judge
 from adjudge.prompts.template import (
     VARIABLES,
     WORK,
+    Fitting,
     PromptError,
+    fixed_prefix,
     mentions,
     render,
     shows_work,
     template_problem,
     template_variables,
 )
+from adjudge.prompts.trajectory import Trajectory, TrajectoryError, read_trajectory
 
 __all__ = [
+    "DOCUMENTS",
+    "EXAMPLES_HEADING",
     "GUARD",
+    "HTML",
+    "INSTALL",
+    "MAX_EXCERPT",
     "VARIABLES",
     "WORK",
     "Answer",
+    "Document",
+    "DocumentReader",
+    "Fitting",
     "PromptError",
+    "Slot",
+    "Trajectory",
+    "TrajectoryError",
     "VerdictTool",
+    "addressed_to_judge",
+    "cut",
+    "examples_text",
+    "fair_cap",
     "fenced",
+    "fixed_prefix",
     "mentions",
+    "read_answers",
     "read_arguments",
-    "read_json",
     "read_text_answer",
+    "read_text_answers",
+    "read_trajectory",
     "render",
+    "scale_of",
     "shows_work",
+    "slots",
     "template_problem",
     "template_variables",
     "verdict_tool",

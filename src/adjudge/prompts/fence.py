@@ -31,14 +31,12 @@ _MARKER = re.compile(
     + _INVISIBLE
     + f"(?:{_word('BEGIN')}|{_word('END')})"
     + _INVISIBLE
-    + _word("EVALUATED")
-    + _INVISIBLE
-    + _word("MATERIAL")
+    + f"(?:{_word('EVALUATED')}{_INVISIBLE}{_word('MATERIAL')}|{_word('EXCERPT')})"
     + ")"
 )
 
 
-def fenced(text: str, name: str) -> str:
+def fenced(text: str, name: str, *, what: str = "EVALUATED MATERIAL") -> str:
     """Wrap text between markers that it cannot close.
 
     The code in the markers is a hash of the text, so a text would have to hold its own hash to forge them; and
@@ -46,7 +44,12 @@ def fenced(text: str, name: str) -> str:
     """
     if not text.strip():
         return ""
-    label = "".join(c if c.isprintable() and c not in "[]" else " " for c in name)[:200]
+    label = label_of(name)
     code = hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[:12]
-    inner = _MARKER.sub(r"\1quoted ", text)
-    return f"[BEGIN EVALUATED MATERIAL: {label} #{code}]\n{inner}\n[END EVALUATED MATERIAL #{code}]"
+    inner = _MARKER.sub(r"\1quoted ", text) if "[" in text or "\uff3b" in text else text
+    return f"[BEGIN {what}: {label} #{code}]\n{inner}\n[END {what} #{code}]"
+
+
+def label_of(name: str) -> str:
+    """A name as it may stand in a marker: one line, no brackets, at most 200 characters."""
+    return "".join(c if c.isprintable() and c not in "[]" else " " for c in name)[:200]

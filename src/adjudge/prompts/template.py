@@ -6,18 +6,20 @@ from collections.abc import Mapping
 from functools import lru_cache
 from typing import Any
 
-from jinja2 import Template, TemplateSyntaxError, Undefined, meta, nodes
+from jinja2 import Template, TemplateSyntaxError, Undefined, meta, nodes, pass_context
+from jinja2.runtime import Context
 from jinja2.sandbox import ImmutableSandboxedEnvironment
 
 from adjudge.prompts.fence import fenced
 from adjudge.prompts.taint import FENCE, fence_outputs
-from adjudge.prompts.views import AnnotationsView, OutputsView, shown, to_json
+from adjudge.prompts.views import AnnotationsView, OutputsView, cut_shown, shown, to_json
 
 AGENT_MADE = frozenset({"outputs", "conversation", "reasoning", "tool_trace", "inputs", "evidence"})
 WORK = tuple(sorted(AGENT_MADE - {"inputs"}))
 AUTHORED = ("annotations", "arguments", "examples")
 VARIABLES = (*sorted(AGENT_MADE), *AUTHORED)
 
+_FITTING = "the fitting of this rendering"  # no name that a template could spell
 _TEXTS = ("conversation", "reasoning", "tool_trace", "inputs", "evidence")
 _PARTS: tuple[type[nodes.Node], ...] = (nodes.Include, nodes.Import, nodes.FromImport, nodes.Extends)
 
@@ -41,13 +43,35 @@ def _finalize(value: Any) -> Any:
     return shown(value)
 
 
-def _fence(value: Any, label: str) -> str:
+class Fitting:
+    """What a rendering shows of the agent's work, and how much of each piece it may show."""
+
+    def __init__(self, cap: int | None = None) -> None:
+        self.cap = cap
+        self.lengths: list[int] = []
+        self.texts: list[tuple[str, str]] = []
+        self.notes: list[str] = []
+
+    def fit(self, value: Any, label: str) -> str:
+        """The text of a value, cut where it is longer than a piece may be."""
+        text = shown(value)
+        self.lengths.append(len(text))
+        if self.cap is not None and len(text) > self.cap:
+            self.notes.append(f"{label}: cut to {self.cap} of {len(text)} characters")
+            text = cut_shown(value, text, label, self.cap)
+        self.texts.append((label, text))
+        return text
+
+
+@pass_context
+def _fence(context: Context, value: Any, label: str) -> str:
     """How a value prints that can hold what the agent made; numbers and nothing need no fence."""
     if value is None or isinstance(value, Undefined):
         return ""
     if isinstance(value, bool | int | float):
         return str(value)
-    return fenced(shown(value), label)
+    fitting = context.get(_FITTING)
+    return fenced(fitting.fit(value, label) if isinstance(fitting, Fitting) else shown(value), label)
 
 
 @lru_cache(maxsize=512)
@@ -117,24 +141,39 @@ def _used(source: str) -> frozenset[str] | None:
         return None
 
 
-def template_variables(record: Mapping[str, Any], arguments: Mapping[str, Any]) -> dict[str, Any]:
+@lru_cache(maxsize=512)
+def fixed_prefix(source: str) -> str:
+    """The text that every rendering of a template begins with."""
+    try:
+        body = _environment().parse(source).body
+    except (TemplateSyntaxError, RecursionError):
+        return ""
+    found = ""
+    for node in body[0].nodes if body and isinstance(body[0], nodes.Output) else ():
+        if not isinstance(node, nodes.TemplateData):
+            return found
+        found += node.data
+    return found if len(body) > 1 or not body else ""
+
+
+def template_variables(record: Mapping[str, Any], arguments: Mapping[str, Any], examples: str = "") -> dict[str, Any]:
     """The variables of a prompt, from a case record."""
     texts = {key: value for key, value in record.items() if key.startswith("annotation_") and isinstance(value, str)}
     variables: dict[str, Any] = {name: record.get(name) or "" for name in _TEXTS}
     variables["outputs"] = OutputsView(record)
     variables["annotations"] = AnnotationsView(record.get("annotations") or {}, texts)
     variables["arguments"] = dict(arguments)
-    variables["examples"] = ""
+    variables["examples"] = examples
     return variables
 
 
-def render(source: str, variables: Mapping[str, Any]) -> str:
-    """Render a prompt.
+def render(source: str, variables: Mapping[str, Any], fitting: Fitting | None = None) -> str:
+    """Render a prompt; `fitting` notes what it shows of the agent's work, and may keep it short.
 
     Raises:
         PromptError: the template fails on this case.
     """
     try:
-        return _compiled(source).render(variables)
+        return _compiled(source).render({**variables, _FITTING: fitting})
     except Exception as error:
         raise PromptError(f"the prompt cannot be rendered: {type(error).__name__}: {error}") from None

@@ -6,6 +6,8 @@ import json
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+from adjudge.prompts.budget import cut, fair_cap, in_proportion
+
 
 class FilesView(Mapping[str, Any]):
     """`outputs.files`: path -> text; as a whole it reads as a listing of every file."""
@@ -23,12 +25,16 @@ class FilesView(Mapping[str, Any]):
         return len(self._files)
 
     def __str__(self) -> str:
-        parts = []
-        for path in sorted(self._files):
-            content = self._files[path]
-            text = content if isinstance(content, str) else "(binary file, not shown)"
-            parts.append(f"### {path}\n\n{text}\n")
-        return "\n".join(parts)
+        return self.listing(None)
+
+    def listing(self, room: int | None) -> str:
+        """Every file under its path; within `room` characters when there is a limit, each cut to the same length."""
+        texts = {path: _text(self._files[path]) for path in sorted(self._files)}
+        if room is not None:
+            headings = sum(len(path) + 8 for path in texts)
+            cap = fair_cap([len(text) for text in texts.values()], room - headings)
+            texts = {path: cut(text, cap) for path, text in texts.items()}
+        return "\n".join(f"### {path}\n\n{text}\n" for path, text in texts.items())
 
 
 class OutputsView(Mapping[str, Any]):
@@ -52,6 +58,10 @@ class OutputsView(Mapping[str, Any]):
     def __str__(self) -> str:
         return str(self._record["files"])
 
+    def listing(self, room: int | None) -> str:
+        """The listing of its files, as `FilesView` gives it."""
+        return str(self._record["files"].listing(room))
+
 
 class AnnotationsView(dict[str, Any]):
     """`annotations`: a mapping that prints as a bullet list, with the text of files it names below."""
@@ -64,6 +74,26 @@ class AnnotationsView(dict[str, Any]):
         lines = [f"- **{key}**: {value}" for key, value in self.items()]
         lines += [f"\n### {key}\n\n{text}" for key, text in self._texts.items()]
         return "\n".join(lines)
+
+
+def _text(content: Any) -> str:
+    return content if isinstance(content, str) else "(binary file, not shown)"
+
+
+_STEPS = {"conversation": "\n\n", "reasoning": "\n\n", "tool_trace": "\n"}
+
+
+def cut_shown(value: Any, text: str, label: str, cap: int) -> str:
+    """What printing a value gives, in at most `cap` characters: files by the same measure, every step of a trace."""
+    if isinstance(value, FilesView | OutputsView):
+        listed = value.listing(cap)
+        return listed if len(listed) <= cap else cut(listed, cap)
+    if label in _STEPS:
+        between = _STEPS[label]
+        steps = text.split(between)
+        fitted = between.join(in_proportion(steps, cap - len(between) * (len(steps) - 1)))
+        return fitted if len(fitted) <= cap else cut(text, cap)
+    return cut(text, cap)
 
 
 def to_json(value: Any, indent: int | None = 2) -> str:

@@ -3,7 +3,16 @@
 from adjudge.scoring.compose import compose
 from adjudge.scoring.gate import decide
 from adjudge.scoring.people import compare_with_people, human_label
-from adjudge.scoring.reduce import normalise, reduce_samples
+from adjudge.scoring.reduce import decided, normalise, reduce_samples
 from adjudge.scoring.summarise import summarise
 
-__all__ = ["compare_with_people", "compose", "decide", "human_label", "normalise", "reduce_samples", "summarise"]
+__all__ = [
+    "compare_with_people",
+    "compose",
+    "decide",
+    "decided",
+    "human_label",
+    "normalise",
+    "reduce_samples",
+    "summarise",
+]

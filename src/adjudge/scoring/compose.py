@@ -6,9 +6,24 @@ from collections.abc import Iterable
 
 import msgspec
 
-from adjudge.domain import ErrorKind, RunResult, Score, Snapshot, Usage, Verdict, unscored
-from adjudge.scoring.gate import decide
-from adjudge.scoring.reduce import reduce_samples
+from adjudge.domain import (
+    GUARD,
+    Criterion,
+    ErrorKind,
+    Guard,
+    Judge,
+    JudgeSummary,
+    LLMJudge,
+    RunResult,
+    Score,
+    Snapshot,
+    Usage,
+    Verdict,
+    unscored,
+)
+from adjudge.scoring.gate import decide, threshold_of
+from adjudge.scoring.panel import panel_agreement, panel_scores
+from adjudge.scoring.reduce import decided, penalised, reduce_samples
 from adjudge.scoring.summarise import summarise
 
 
@@ -23,28 +38,17 @@ def compose(snapshot: Snapshot, verdicts: Iterable[Verdict], *, version: str = "
     for verdict in verdicts:
         if verdict.case in wanted:
             held.setdefault((verdict.case, verdict.judge, verdict.criterion), []).append(verdict)
-    stubs = {stub.id: stub for stub in snapshot.cases}
+    columns = _Columns(snapshot, held)
     scores: list[Score] = []
-    summaries = []
-    paid: set[str] = set()
+    summaries: list[JudgeSummary] = []
+    panels = {members[0]: name for name, members in snapshot.panels.items()}
     for judge in snapshot.judges:
+        if judge.name in panels:
+            _add_panel(panels[judge.name], columns, scores, summaries)
         for criterion in judge.criteria:
-            column: list[Score] = []
-            for stub in snapshot.cases:
-                verdicts_here = held.get((stub.id, judge.name, criterion.name), [])
-                if len(verdicts_here) > 1:
-                    verdicts_here.sort(key=repr)
-                samples = {v.sample: v for v in verdicts_here}
-                full = [
-                    samples.get(k)
-                    or unscored(stub.id, judge.name, criterion.name, ErrorKind.INTERRUPTED, "not judged yet", sample=k)
-                    for k in range(judge.samples)
-                ]
-                column.append(reduce_samples(judge, criterion, [_paid_once(v, paid) for v in full]))
+            column = columns.of(judge, criterion)
             scores += column
-            threshold = snapshot.thresholds.get(judge.name)
-            model = snapshot.models.get(judge.name, "")
-            summaries.append(summarise(judge, criterion, column, stubs=stubs, threshold=threshold, model=model))
+            summaries.append(_summary(snapshot, judge, criterion, column))
     usage = sum((summary.usage for summary in summaries if summary.usage), Usage())
     return RunResult(
         adjudge=version,
@@ -61,6 +65,70 @@ def compose(snapshot: Snapshot, verdicts: Iterable[Verdict], *, version: str = "
         left_out=snapshot.left_out,
         warnings=snapshot.warnings,
     )
+
+
+class _Columns:
+    """The scores of one judge and criterion over all cases, made once."""
+
+    def __init__(self, snapshot: Snapshot, held: dict[tuple[str, str, str], list[Verdict]]) -> None:
+        self.snapshot = snapshot
+        self.held = held
+        self.paid: set[str] = set()
+        self.made: dict[tuple[str, str], list[Score]] = {}
+
+    def of(self, judge: Judge, criterion: Criterion) -> list[Score]:
+        key = (judge.name, criterion.name)
+        if key not in self.made:
+            self.made[key] = [self._score(judge, criterion, stub.id) for stub in self.snapshot.cases]
+            if isinstance(judge, LLMJudge) and judge.guard is Guard.PENALIZE and criterion.name != GUARD:
+                guard = next(other for other in judge.criteria if other.name == GUARD)
+                clean = self.of(judge, guard)
+                scores = zip(self.made[key], clean, strict=True)
+                self.made[key] = [
+                    penalised(criterion, score) if said.value is False else score for score, said in scores
+                ]
+        return self.made[key]
+
+    def _score(self, judge: Judge, criterion: Criterion, case: str) -> Score:
+        verdicts = self.held.get((case, judge.name, criterion.name), [])
+        if len(verdicts) > 1:
+            verdicts.sort(key=repr)
+        samples = {v.sample: v for v in verdicts}
+        full = [
+            samples.get(k)
+            or unscored(case, judge.name, criterion.name, ErrorKind.INTERRUPTED, "not judged yet", sample=k)
+            for k in range(judge.samples)
+        ]
+        if judge.early_stop and len(samples) < judge.samples and decided(judge, criterion, list(samples.values())):
+            full = [samples[k] for k in sorted(samples)]
+        return reduce_samples(judge, criterion, [_paid_once(v, self.paid) for v in full])
+
+
+def _summary(snapshot: Snapshot, judge: Judge, criterion: Criterion, column: list[Score]) -> JudgeSummary:
+    return summarise(
+        judge,
+        criterion,
+        column,
+        stubs={stub.id: stub for stub in snapshot.cases},
+        threshold=threshold_of(snapshot.thresholds, judge.name, criterion.name),
+        model=snapshot.models.get(judge.name, ""),
+    )
+
+
+def _add_panel(name: str, columns: _Columns, scores: list[Score], summaries: list[JudgeSummary]) -> None:
+    """The score that a panel's members come to together."""
+    snapshot = columns.snapshot
+    by_name = {judge.name: judge for judge in snapshot.judges}
+    members = [by_name[member] for member in snapshot.panels[name]]
+    for criterion in members[0].criteria:
+        theirs = [columns.of(member, criterion) for member in members]
+        named = msgspec.structs.replace(criterion, name=name) if criterion.name == members[0].name else criterion
+        column = panel_scores(name, named, theirs)
+        scores += column
+        judge = LLMJudge(name=name, criteria=(named,))
+        summary = _summary(snapshot, judge, named, column)
+        agreement = panel_agreement(snapshot.panels[name], theirs)
+        summaries.append(msgspec.structs.replace(summary, kind="panel", panel=agreement))
 
 
 def _paid_once(verdict: Verdict, paid: set[str]) -> Verdict:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Mapping, Sequence
 
-from adjudge.domain import Decision, GateCheck, GateResult, JudgeSummary, LeftOut, Threshold
+from adjudge.domain import GUARD, Decision, GateCheck, GateResult, JudgeSummary, LeftOut, Threshold
 
 _Check = Callable[[Decision, str], GateCheck]
 _RANK = [Decision.FAIL, Decision.BROKEN, Decision.INCONCLUSIVE, Decision.PASS]
@@ -19,11 +19,14 @@ def decide(
     A judge with unscored cases breaks the run unless its own `max_error_rate` admits them, threshold or not: nobody
     said that the missing verdicts may be missing. A threshold that nothing could be measured for is broken when
     verdicts failed, inconclusive when there was nothing to judge or the judge was left out. The run's decision is the
-    first of fail, broken, inconclusive, pass that any comparison came to.
+    first of fail, broken, inconclusive, pass that any comparison came to. The members of a panel are its votes, and
+    are not asked themselves.
     """
     checks: list[GateCheck] = []
     for summary in summaries:
-        threshold = thresholds.get(summary.judge, Threshold())
+        if summary.member_of:
+            continue
+        threshold = threshold_of(thresholds, summary.judge, summary.criterion) or Threshold()
         checks.append(_errors(summary, threshold))
         checks += _metrics(summary, threshold)
     checks += [
@@ -37,6 +40,7 @@ def decide(
         if gone.judge in thresholds
     ]
     known = {summary.judge for summary in summaries} | {gone.judge for gone in left_out}
+    known |= {f"{summary.judge}.{summary.criterion}" for summary in summaries}
     checks += [
         GateCheck(name, "threshold", Decision.INCONCLUSIVE, f"{name}: has a threshold but is no judge of this run")
         for name in thresholds
@@ -46,6 +50,12 @@ def decide(
         checks.append(GateCheck("", "judges", Decision.INCONCLUSIVE, "no judge ran, so nothing was measured"))
     decisions = {check.decision for check in checks}
     return GateResult(next(d for d in _RANK if d in decisions or d is Decision.PASS), tuple(checks))
+
+
+def threshold_of(thresholds: Mapping[str, Threshold], judge: str, criterion: str) -> Threshold | None:
+    """The threshold of `judge.criterion`, else of the judge, which holds for each of its criteria but the guard's."""
+    own = thresholds.get(f"{judge}.{criterion}")
+    return own if own is not None or (criterion == GUARD and judge != GUARD) else thresholds.get(judge)
 
 
 def _errors(summary: JudgeSummary, threshold: Threshold) -> GateCheck:

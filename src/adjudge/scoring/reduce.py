@@ -6,6 +6,8 @@ from collections import Counter
 from collections.abc import Sequence
 from statistics import median_low
 
+import msgspec
+
 from adjudge.domain import (
     Binary,
     Criterion,
@@ -29,13 +31,16 @@ def reduce_samples(judge: Judge, criterion: Criterion, verdicts: Sequence[Verdic
 
     Booleans by strict majority of the usable votes (a tie is false), numbers and levels by the lower median, unless
     the judge says otherwise. Unscored and abstained samples do not vote; when fewer than half of the samples asked
-    are usable the score is unscored. `verdicts` holds at least one, all of the same case, in sample order.
+    (or than `min_votes`) are usable the score is unscored. `verdicts` holds at least one, all of the same case, in
+    sample order.
     """
     first = verdicts[0]
     usage = _total_usage(verdicts)
     records = (
         tuple(SampleRecord(v.status, v.value, v.error, v.rationale) for v in verdicts) if judge.samples > 1 else ()
     )
+
+    notes = tuple(dict.fromkeys(note for verdict in verdicts for note in verdict.notes))
 
     def score(
         status: Status,
@@ -57,17 +62,29 @@ def reduce_samples(judge: Judge, criterion: Criterion, verdicts: Sequence[Verdic
             agreement=agreement,
             samples=records,
             usage=usage,
+            notes=notes,
+            tool_choice=next((v.tool_choice for v in verdicts if v.tool_choice), ""),
+            confidence=said.confidence if said else None,
         )
 
     if judge.samples == 1 or first.status is Status.SKIPPED:
         return score(first.status, first.value, first.error, first)
     usable = [v for v in verdicts if v.status is Status.SCORED]
-    if not usable or len(usable) * 2 < judge.samples:
+    if not usable or len(usable) < (judge.min_votes or judge.samples / 2):
         return score(*_without_value(verdicts, len(usable), judge.samples))
     values = [v.value for v in usable if v.value is not None]
     reduced = _reduce(judge.reduce, criterion, values)
     said = next((v for v in usable if v.value == reduced), usable[0])
     return score(Status.SCORED, reduced, None, said, sum(v == reduced for v in values) / len(values))
+
+
+def decided(judge: Judge, criterion: Criterion, verdicts: Sequence[Verdict]) -> bool:
+    """True if no further sample can change the score: more than half of all samples said the same."""
+    values = [v.value for v in verdicts if v.criterion == criterion.name and v.status is Status.SCORED]
+    if not values:
+        return False
+    commonest, votes = Counter(values).most_common(1)[0]
+    return votes * 2 > judge.samples or (commonest is False and votes * 2 == judge.samples)
 
 
 def normalise(criterion: Criterion, value: Value) -> float | None:
@@ -84,6 +101,25 @@ def normalise(criterion: Criterion, value: Value) -> float | None:
     if not 0 <= share <= 1:
         return None
     return 1 - share if criterion.negate else share
+
+
+def penalised(criterion: Criterion, score: Score) -> Score:
+    """The score of a case whose material tries to instruct its judge: the lowest value there is."""
+    if score.status is not Status.SCORED:
+        return score
+    value = _lowest(criterion)
+    return msgspec.structs.replace(score, value=value, normalised=0.0, raw=score.value, flagged=True)
+
+
+def _lowest(criterion: Criterion) -> Value:
+    """The value on the criterion's scale that counts least."""
+    scale = criterion.scale
+    if isinstance(scale, Binary):
+        return criterion.negate
+    if isinstance(scale, Levels) and not scale.mean:
+        return scale.labels[-1 if criterion.negate else 0]
+    bounds = (scale.schema() if scale else {"minimum": 1, "maximum": 5})["maximum" if criterion.negate else "minimum"]
+    return int(bounds) if float(bounds).is_integer() else float(bounds)
 
 
 def _without_value(verdicts: Sequence[Verdict], usable: int, asked: int) -> tuple[Status, None, Failure | None]:
@@ -112,7 +148,7 @@ def _reduce(rule: Reduce, criterion: Criterion, values: Sequence[Value]) -> Valu
         if booleans:
             return sum(map(bool, values)) * 2 > len(values)
         return Counter(values).most_common(1)[0][0]
-    if isinstance(criterion.scale, Levels):
+    if isinstance(criterion.scale, Levels) and not criterion.scale.mean:
         labels = criterion.scale.labels
         return labels[median_low([labels.index(str(v)) for v in values])]
     return median_low([v for v in values if not isinstance(v, str)])

@@ -12,6 +12,7 @@ from adjudge.domain import (
     Judge,
     JudgeSummary,
     Levels,
+    LLMJudge,
     OffScaleError,
     Score,
     Stability,
@@ -61,6 +62,10 @@ def summarise(
         stability=_stability(judge, scores) if judge.samples > 1 else None,
         people=compare_with_people(criterion, scores, stubs, threshold, judge=judge.name),
         usage=total_usage(scores),
+        member_of=judge.member_of if isinstance(judge, LLMJudge) else "",
+        flagged=sum(score.flagged for score in scores),
+        noted=sum(bool(score.notes) for score in scores),
+        tool_choice_fallbacks=sum(bool(score.tool_choice) for score in scores),
     )
 
 
@@ -115,7 +120,8 @@ def _over_samples(criterion: Criterion, scores: Sequence[Score]) -> tuple[float 
 def _clipped(criterion: Criterion, bounds: Bounds | None, method: str) -> Interval | None:
     if bounds is None:
         return None
-    ends = (0.0, 1.0) if isinstance(criterion.scale, Levels) else scale_bounds(criterion)
+    labels = isinstance(criterion.scale, Levels) and not criterion.scale.mean
+    ends = (0.0, 1.0) if labels else scale_bounds(criterion)
     if ends and getattr(criterion.scale, "enforced", True):
         bounds = max(ends[0], bounds[0]), min(ends[1], bounds[1])
     return _interval(bounds, method)

@@ -88,7 +88,7 @@ def test_an_argument_that_a_builtin_does_not_take_is_an_error(tmp_path: Path) ->
         ("llm_rubric", 5, "text"),
         ("prompt_file", 5, "text"),
         ("module", 5, "text"),
-        ("model", ["a", "b"], "text"),
+        ("model", {"a": "b"}, "text or a list of text"),
         ("samples", "4", "a whole number"),
         ("samples", 2.7, "a whole number"),
         ("samples", True, "a whole number"),
@@ -210,7 +210,7 @@ def test_a_provider_that_is_not_supported_is_rejected(tmp_path: Path, model: str
     assert "models.judge: " in error
 
 
-@pytest.mark.parametrize("model", ["openrouter:/z-ai/glm-5.2", "runner:/gpt-5.4-medium"])
+@pytest.mark.parametrize("model", ["runner:/gpt-5.4-medium"])
 def test_a_provider_that_is_to_come_says_so(tmp_path: Path, model: str) -> None:
     (error,) = errors(write_suite(tmp_path, [llm(model=model)]))
     assert "not available yet" in error

@@ -7,10 +7,14 @@ import re
 from math import inf
 from pathlib import Path, PurePosixPath
 
-from adjudge.cases import DatasetFolder, read_dataset
-from adjudge.domain import Binary, ConfigError, Judge, Numeric, Problem, Scale, Suite, Threshold, closest
+import msgspec
+
+from adjudge.cases import DatasetFolder, harvest, read_dataset
+from adjudge.domain import Binary, ConfigError, Judge, LLMJudge, Numeric, Problem, Scale, Suite, Threshold, closest
 from adjudge.formats.convert import Converter, nearest
-from adjudge.formats.eval_yaml.judges import JudgeReader, model_problem
+from adjudge.formats.eval_yaml.judges import JudgeReader
+from adjudge.formats.eval_yaml.openrouter import OpenRouterReader
+from adjudge.formats.eval_yaml.routing import model_problem
 from adjudge.formats.eval_yaml.schema import NOT_YET, SETS_ASIDE, EvalConfig
 from adjudge.located import Located, parse_yaml, read_text
 
@@ -59,7 +63,8 @@ class _Reader:
         if config is None:
             return None
         self._not_yet()
-        judges = self._judges(judges_node)
+        default_model = (config.models.judge if config.models else None) or os.environ.get("EVAL_JUDGE_MODEL", "")
+        judges = self._judges(judges_node, default_model)
         if config.models and config.models.judge is not None:
             problem = model_problem(config.models.judge)
             if problem:
@@ -74,13 +79,16 @@ class _Reader:
         if cases is None:
             return None
         self._labels(cases, names)
+        name = self._name(config)
+        judges = [self._with_examples(judge, name, outputs) for judge in judges]
         return Suite(
-            name=self._name(config),
+            name=name,
             description=config.description or "",
             cases=cases,
             judges=tuple(judges),
             thresholds=thresholds,
             default_model=(config.models.judge if config.models else None) or "",
+            openrouter=OpenRouterReader(self.converter, self.root).read(config.models),
             code_paths=self._code_paths(),
             format="eval_yaml",
             warnings=tuple(problem for problem in self.converter.problems if problem.warning),
@@ -103,12 +111,8 @@ class _Reader:
             self.converter.add_at(self.root.keys[aside[0]], "", message, warning=True)
         if "providers" in self.root.value:
             self.converter.add_at(self.root.keys["providers"], "providers", "has moved", hint="write models.providers")
-        models = self.root.value.get("models")
-        if models is not None and isinstance(models.value, dict) and "providers" in models.value:
-            place = models.keys["providers"]
-            self.converter.add_at(place, "models.providers", "OpenRouter routing is not available yet", warning=True)
 
-    def _judges(self, node: Located | None) -> list[Judge]:
+    def _judges(self, node: Located | None, default_model: str) -> list[Judge]:
         if node is None or node.value in (None, []):
             place = node or self.root
             self.converter.add(place, "judges", "there are no judges", hint="a judge needs a name and, say, a check")
@@ -116,7 +120,7 @@ class _Reader:
         if not isinstance(node.value, list):
             self.converter.add(node, "judges", f"expected a list, got {node.kind}")
             return []
-        reader = JudgeReader(self.converter, self._find, self._code_paths())
+        reader = JudgeReader(self.converter, self._find, self._code_paths(), default_model)
         judges = []
         seen: dict[str, int] = {}
         for index, child in enumerate(node.value):
@@ -133,6 +137,22 @@ class _Reader:
         if not judges and not any(not problem.warning for problem in self.converter.problems):
             self.converter.add(node, "judges", "no judge is left to run")
         return judges
+
+    def _with_examples(self, judge: Judge, name: str, outputs: tuple[str, ...]) -> Judge:
+        """The judge with what people said of earlier runs, when it asks for that."""
+        if not isinstance(judge, LLMJudge) or judge.examples is None:
+            return judge
+        runs = Path(os.environ.get("AGENT_EVAL_RUNS_DIR") or "eval/runs") / name
+        found = harvest(runs, judge, outputs=outputs, own_run=self.workspace)
+        for problem in found.problems:
+            self.converter.problems.append(problem)
+        if not found.pool:
+            text = (
+                f"judge {judge.name!r}: no review below {_shown(runs)} has a label for it, so it is shown no examples"
+            )
+            self.converter.problems.append(Problem(message=text, warning=True))
+        examples = msgspec.structs.replace(judge.examples, pool=found.pool)
+        return msgspec.structs.replace(judge, examples=examples)
 
     def _thresholds(
         self, config: EvalConfig, names: list[str], scales: dict[str, Scale | None]

@@ -10,6 +10,19 @@ Number = int | float
 _Doc = msgspec.Meta
 
 
+class ExamplesConfig(msgspec.Struct, forbid_unknown_fields=True):
+    source: Annotated[str, _Doc(description="Only `reviews`.")] = "reviews"
+    count: Annotated[int, _Doc(description="Most exemplars a case.")] = 3
+    mix: Annotated[list[str] | None, _Doc(description="`pass`, `fail`, or (default) both, drawn in turn.")] = None
+
+
+class ProviderOptionsConfig(msgspec.Struct, forbid_unknown_fields=True):
+    routing: Annotated[dict[str, Any] | None, _Doc(description="OpenRouter's provider table.")] = None
+    fallbacks: Annotated[list[str] | None, _Doc(description="Further models, at most three.")] = None
+    max_tokens: Annotated[int | None, _Doc(description="Cap on the answer.")] = None
+    extra_body: Annotated[dict[str, Any] | None, _Doc(description="Merged into the request.")] = None
+
+
 class JudgeConfig(msgspec.Struct, forbid_unknown_fields=True, rename={"condition": "if"}):
     name: Annotated[str, _Doc(description="Unique among the judges.")]
     description: Annotated[str | None, _Doc(description="For people; no judge sees it.")] = None
@@ -28,11 +41,25 @@ class JudgeConfig(msgspec.Struct, forbid_unknown_fields=True, rename={"condition
     condition: Annotated[str | bool | None, _Doc(description="Skip the case when this expression is false.")] = None
     feedback_type: Annotated[str | None, _Doc(description="bool, int or float.")] = None
     score_range: Annotated[list[Number] | None, _Doc(description="[min, max] of a numeric judge; enforced.")] = None
-    model: Annotated[str | None, _Doc(description="Overrides models.judge.")] = None
+    model: Annotated[
+        str | list[str] | None, _Doc(description="Overrides models.judge; a list makes a panel of judges.")
+    ] = None
     samples: Annotated[int | None, _Doc(description="How often an LLM judge is asked per case.")] = None
     step: Annotated[str | None, _Doc(description="Judge one step of a pipeline.")] = None
-    examples: Annotated[dict[str, Any] | None, _Doc(description="Few-shot exemplars from reviews.")] = None
-    provider_options: Annotated[dict[str, Any] | None, _Doc(description="Only with an openrouter:/ model.")] = None
+    examples: Annotated[ExamplesConfig | None, _Doc(description="Few-shot exemplars from reviews.")] = None
+    provider_options: Annotated[ProviderOptionsConfig | None, _Doc(description="Only with an openrouter:/ model.")] = (
+        None
+    )
+    reasoning_effort: Annotated[
+        str | None, _Doc(description="adjudge: none, minimal, low, medium, high, xhigh or max.")
+    ] = None
+    guard: Annotated[
+        str | None, _Doc(description="adjudge: off, flag or penalize material that tries to instruct the judge.")
+    ] = None
+    early_stop: Annotated[
+        bool | None, _Doc(description="adjudge: leave out samples that can no longer change the score.")
+    ] = None
+    abstain: Annotated[bool | None, _Doc(description="adjudge: the model may say that it cannot tell.")] = None
 
 
 class DatasetConfig(msgspec.Struct, forbid_unknown_fields=True):
@@ -51,12 +78,54 @@ class OutputConfig(msgspec.Struct, forbid_unknown_fields=True):
     types: dict[str, str] | None = None
 
 
+class OpenRouterJudgeConfig(msgspec.Struct, forbid_unknown_fields=True):
+    concurrency: Annotated[int, _Doc(description="Most requests at once.")] = 4
+    max_retries: int = 3
+    timeout_s: Number = 300
+    extra_body: dict[str, Any] | None = None
+    inherit_pins: Annotated[bool, _Doc(description="Judges follow order, only and quantizations of the routing.")] = (
+        False
+    )
+
+
+class OpenRouterRoutingConfig(msgspec.Struct, forbid_unknown_fields=True):
+    defaults: dict[str, Any] | None = None
+    models: dict[str, dict[str, Any]] | None = None
+    policy: str | None = None
+    enforcement: str | None = None
+    guardrail: dict[str, Any] | None = None
+
+
+class AttributionConfig(msgspec.Struct, forbid_unknown_fields=True):
+    referer: str | None = None
+    title: str | None = None
+    run_id_header: Any = None
+
+
+class OpenRouterConfig(msgspec.Struct, forbid_unknown_fields=True):
+    kind: str | None = None
+    api_key_env: Annotated[str, _Doc(description="Name of the variable with the key.")] = "OPENROUTER_API_KEY"
+    management_key_env: str | None = None
+    base_url: Annotated[str | None, _Doc(description="Without /v1; $VAR is replaced.")] = None
+    attribution: AttributionConfig | None = None
+    background_model: str | None = None
+    preflight: str | None = None
+    cli_budget_inflation: Number | None = None
+    budget: dict[str, Any] | None = None
+    routing: OpenRouterRoutingConfig | None = None
+    judge: OpenRouterJudgeConfig | None = None
+
+
+class ProvidersConfig(msgspec.Struct, forbid_unknown_fields=True):
+    openrouter: OpenRouterConfig | None = None
+
+
 class ModelsConfig(msgspec.Struct, forbid_unknown_fields=True):
     judge: Annotated[str | None, _Doc(description="Model of judges that name none.")] = None
     skill: str | None = None
     subagent: str | None = None
     hook: str | None = None
-    providers: dict[str, Any] | None = None
+    providers: ProvidersConfig | None = None
 
 
 class ThresholdConfig(msgspec.Struct, forbid_unknown_fields=True):

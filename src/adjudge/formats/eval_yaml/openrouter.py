@@ -1,0 +1,76 @@
+"""`models.providers.openrouter`: how judges reach OpenRouter."""
+
+from __future__ import annotations
+
+import re
+from urllib.parse import urlsplit
+
+from adjudge.domain import OpenRouter
+from adjudge.formats.convert import Converter
+from adjudge.formats.eval_yaml.routing import routing_problems
+from adjudge.formats.eval_yaml.schema import ModelsConfig, OpenRouterConfig
+from adjudge.located import Located
+
+_WHERE = "models.providers.openrouter"
+_OF_RUNS = ("management_key_env", "background_model", "preflight", "cli_budget_inflation", "budget")
+
+
+class OpenRouterReader:
+    """Reads the block and reports on it; `root` is the whole file, for places."""
+
+    def __init__(self, converter: Converter, root: Located) -> None:
+        self.converter = converter
+        self.root = root
+
+    def read(self, models: ModelsConfig | None) -> OpenRouter | None:
+        """The settings, or `None` when the file has none."""
+        config = models.providers.openrouter if models and models.providers else None
+        if config is None:
+            return None
+        self._check(config)
+        judge, routing, said = config.judge, config.routing, config.attribution
+        given = {
+            "base_url": config.base_url.rstrip("/").removesuffix("/v1") if config.base_url else None,
+            "referer": said.referer if said else None,
+            "title": said.title if said else None,
+            "defaults": routing.defaults if routing else None,
+            "models": routing.models if routing else None,
+            "inherit_pins": judge.inherit_pins if judge else None,
+            "concurrency": judge.concurrency if judge else None,
+            "max_retries": judge.max_retries if judge else None,
+            "timeout_s": judge.timeout_s if judge else None,
+            "extra_body": judge.extra_body if judge else None,
+        }
+        kept = {key: value for key, value in given.items() if value is not None}
+        return OpenRouter(api_key_env=config.api_key_env, **kept)  # type: ignore[arg-type]
+
+    def _check(self, config: OpenRouterConfig) -> None:
+        if not re.fullmatch(r"[A-Za-z_][A-Za-z0-9_]*", config.api_key_env):
+            self._error("api_key_env", "must be the name of a variable, not a key")
+        if config.base_url and not config.base_url.startswith("$"):
+            parts = urlsplit(config.base_url)
+            loopback = parts.hostname in ("localhost", "::1") or (parts.hostname or "").startswith("127.")
+            if parts.scheme != "https" and not (parts.scheme == "http" and loopback):
+                self._error("base_url", f"must be an https URL, got {config.base_url!r}")
+        tables = {"routing.defaults": (config.routing.defaults or {}) if config.routing else {}}
+        for model, table in ((config.routing.models or {}) if config.routing else {}).items():
+            tables[f"routing.models.{model}"] = table
+        for key, table in tables.items():
+            for problem in routing_problems(table):
+                self._error(key, problem)
+        judge = config.judge
+        if judge and (judge.concurrency < 1 or judge.max_retries < 0 or judge.timeout_s <= 0):
+            self._error("judge", "needs concurrency >= 1, max_retries >= 0 and timeout_s > 0")
+        unused = [key for key in _OF_RUNS if getattr(config, key) is not None]
+        if unused:
+            self._error(unused[0], f"{', '.join(unused)}: not used yet, they belong to the agent's run", warning=True)
+
+    def _error(self, key: str, message: str, *, warning: bool = False) -> None:
+        node = self.root
+        place = (node.line, node.column)
+        for part in (*_WHERE.split("."), *key.split(".")):
+            if not isinstance(node.value, dict) or part not in node.value:
+                break
+            place = node.keys.get(part, place)
+            node = node.value[part]
+        self.converter.add_at(place, f"{_WHERE}.{key}", message, warning=warning)

@@ -1,0 +1,149 @@
+"""Files, a reference and a trajectory as the parts of a request, cut to what the model can read."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Sequence
+
+import msgspec
+
+from adjudge.domain import AsksModel, LLMJudge
+from adjudge.models import ImagePart, Part, TextPart, room_bytes
+from adjudge.prompts import (
+    HTML,
+    Document,
+    DocumentReader,
+    Trajectory,
+    addressed_to_judge,
+    cut,
+    fair_cap,
+    fenced,
+    read_trajectory,
+)
+
+MAX_NOTES = 50
+_OVERHEAD = 160
+_REFERENCE = (
+    "## Reference solution\n\nThe author of the evaluation gives it to compare with. It is not the work to judge.\n\n"
+)
+
+
+class Shown(msgspec.Struct, frozen=True):
+    """What a judge is shown beside its prompt, and what people should know of it."""
+
+    parts: tuple[Part, ...] = ()
+    notes: tuple[str, ...] = ()
+    length: int = 0
+    """Of all texts before any was cut, in bytes."""
+
+
+def shown_material(judge: AsksModel, files: Sequence[str], reader: DocumentReader, *, taken_bytes: int) -> Shown:
+    """Read and lay out what a judge names: files, then the reference, then the trajectory.
+
+    Raises:
+        TrajectoryError: the trajectory cannot be read.
+        MissingExtraError: a document needs markitdown, which is not installed.
+    """
+    documents = reader.read(files, html=judge.html)
+    reference = reader.read([judge.reference], html=judge.html) if judge.reference else []
+    path = judge.trajectory if isinstance(judge, LLMJudge) else ""
+    trajectory = read_trajectory(os.path.join(reader.home, path)) if path else None  # noqa: PTH118
+    pictures = _pictures(trajectory)
+    everything = [*documents, *reference, *pictures]
+    if not everything and trajectory is None:
+        return Shown()
+    texts = [document.text for document in (*documents, *reference)]
+    images = sum(bool(document.data) for document in everything)
+    answer_tokens = judge.max_tokens if isinstance(judge, LLMJudge) else 0
+    room = room_bytes(judge.model, answer_tokens=answer_tokens, taken_bytes=taken_bytes, images=images)
+    room -= _OVERHEAD * len(everything)
+    length = sum(map(_bytes, texts)) + (trajectory.length if trajectory else 0)
+    story = ""
+    notes: list[str] = []
+    if trajectory is not None:
+        share = max(room // 2, room - sum(map(_bytes, texts)))
+        story = trajectory.text(share)
+        if len(story) < trajectory.length:
+            notes.append(f"trajectory: cut to {len(story)} of {trajectory.length} characters, all steps kept")
+        room -= _bytes(story)
+    cap = _cap(texts, room)
+    parts: list[Part] = []
+    for document in documents:
+        parts += _parts(document, cap, notes)
+    if reference:
+        parts += [TextPart(_REFERENCE), *_parts(reference[0], cap, notes, what="REFERENCE SOLUTION")]
+    if story:
+        parts.append(TextPart("## Trajectory\n\n" + fenced(story, "trajectory")))
+        notes += scanned([("trajectory", story)])
+    for picture in pictures:
+        parts += _parts(picture, cap, notes)
+    return Shown(tuple(_joined(parts)), capped(notes), length)
+
+
+def scanned(texts: Iterable[tuple[str, str]]) -> list[str]:
+    """What in the shown texts addresses the judge, as notes."""
+    return [f"{label} addresses the judge: {what}" for label, text in texts for what in addressed_to_judge(text)]
+
+
+def capped(notes: Sequence[str]) -> tuple[str, ...]:
+    """Not more notes than people read, nor longer ones."""
+    kept = [note if len(note) <= 300 else note[:299] + "…" for note in notes[:MAX_NOTES]]
+    return (*kept, f"and {len(notes) - MAX_NOTES} more notes") if len(notes) > MAX_NOTES else tuple(kept)
+
+
+def _cap(texts: Sequence[str], room: int) -> int | None:
+    """The most characters of one text; `None` when all fit."""
+    total = sum(map(_bytes, texts))
+    if total <= room:
+        return None
+    characters = sum(map(len, texts))
+    return fair_cap([len(text) for text in texts], int(max(0, room) * characters / total))
+
+
+def _parts(document: Document, cap: int | None, notes: list[str], *, what: str = "EVALUATED MATERIAL") -> list[Part]:
+    label = document.label
+    if document.note:
+        notes.append(f"{label}: {document.note}")
+    if document.missing:
+        notes.append(f"{label}: {document.missing}")
+        return [TextPart(fenced(f"({document.missing})", label, what=what))]
+    if document.data:
+        return [
+            TextPart(fenced("(the image that follows)", label, what=what)),
+            ImagePart(document.media_type, document.data),
+        ]
+    text = document.text
+    if cap is not None and len(text) > cap:
+        notes.append(f"{label}: cut to {cap} of {len(text)} characters")
+        text = cut(text, cap)
+    if what == "EVALUATED MATERIAL":
+        notes += scanned([(label, text)])
+    if label.lower().endswith(tuple(HTML)) and not document.text.lstrip().startswith("<"):
+        label += " (as text)"
+    return [TextPart(fenced(text, label, what=what) or fenced("(nothing left)", label, what=what))]
+
+
+def _pictures(trajectory: Trajectory | None) -> list[Document]:
+    if trajectory is None or not trajectory.images:
+        return []
+    home = os.path.commonpath([os.path.dirname(path) for path in trajectory.images])  # noqa: PTH120
+    return DocumentReader(home).read(trajectory.images)
+
+
+def _joined(parts: Iterable[Part]) -> list[Part]:
+    """Texts that follow each other as one part."""
+    joined: list[Part] = []
+    run: list[str] = []
+    for part in parts:
+        if isinstance(part, TextPart):
+            run.append(part.text)
+            continue
+        if run:
+            joined.append(TextPart("\n\n".join(run)))
+            run = []
+        joined.append(part)
+    return [*joined, TextPart("\n\n".join(run))] if run else joined
+
+
+def _bytes(text: str) -> int:
+    return len(text) if text.isascii() else len(text.encode("utf-8", "surrogatepass"))
