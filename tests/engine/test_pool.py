@@ -13,7 +13,7 @@ import pytest
 
 import adjudge
 from adjudge.domain import Case, CheckJudge, RunResult, Suite
-from adjudge.engine.pool import worker_environment
+from adjudge.engine.spawn import worker_environment
 from tests.support.llm import command, environment
 
 WILD = {

@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 import os
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -20,7 +20,10 @@ from adjudge.cli.common import (
     show_problems,
     source_options,
 )
-from adjudge.domain import ConfigError, StoreError
+from adjudge.domain import ConfigError, StoreError, Suite
+
+if TYPE_CHECKING:
+    from adjudge.engine import RunOptions, SpareWorker
 
 
 @click.command("run")
@@ -44,6 +47,14 @@ def command(
     """Judge the config file or folder at PATH, write a run directory, and exit with the gate's decision."""
     if quiet and verbose:
         raise click.UsageError("-q and -v exclude each other")
+    from adjudge.engine import SpareWorker
+
+    with SpareWorker() as spare:
+        suite = load_suite(path, workspace=workspace, format_name=format_name)
+        return _run(suite, build_options(flags), spare, as_json=as_json, quiet=quiet, verbose=verbose)
+
+
+def _run(suite: Suite, options: RunOptions, spare: SpareWorker, *, as_json: bool, quiet: bool, verbose: bool) -> int:
     import asyncio
 
     from adjudge.cli.progress import make_progress
@@ -51,8 +62,6 @@ def command(
     from adjudge.engine.run import execute
     from adjudge.report import append_step_summary, print_result, result_json, write_files
 
-    suite = load_suite(path, workspace=workspace, format_name=format_name)
-    options = build_options(flags)
     try:
         plan = make_plan(suite, options)
     except ConfigError as error:
@@ -61,7 +70,7 @@ def command(
         show_problems(plan.warnings)
     progress = make_progress(quiet=quiet, verbose=verbose)
     try:
-        ended = asyncio.run(execute(plan, options, progress))
+        ended = asyncio.run(execute(plan, options, progress, spare=spare))
     except StoreError as error:
         if progress.run is None:
             raise click.ClickException(str(error)) from None

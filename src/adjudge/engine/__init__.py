@@ -1,8 +1,31 @@
-"""Plan, carry out, keep. Importing this does not import asyncio's or the network's weight."""
+"""Plan, carry out, keep. Names are imported when they are first used, so that a worker can be started before."""
 
-from adjudge.engine.options import RunOptions
-from adjudge.engine.plan import RunPlan, make_plan
-from adjudge.engine.results import read_result
-from adjudge.engine.rundir import HOME, JOURNAL
+from __future__ import annotations
 
-__all__ = ["HOME", "JOURNAL", "RunOptions", "RunPlan", "make_plan", "read_result"]
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from adjudge.engine.options import RunOptions
+    from adjudge.engine.plan import RunPlan, make_plan
+    from adjudge.engine.results import read_result
+    from adjudge.engine.rundir import HOME, JOURNAL
+    from adjudge.engine.spawn import SpareWorker
+
+_WHERE = {
+    "HOME": "rundir",
+    "JOURNAL": "rundir",
+    "RunOptions": "options",
+    "RunPlan": "plan",
+    "SpareWorker": "spawn",
+    "make_plan": "plan",
+    "read_result": "results",
+}
+
+__all__ = ["HOME", "JOURNAL", "RunOptions", "RunPlan", "SpareWorker", "make_plan", "read_result"]
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _WHERE:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    return getattr(import_module(f"{__name__}.{_WHERE[name]}"), name)

@@ -13,9 +13,10 @@ import msgspec
 from adjudge.domain import ErrorKind, Failure, LLMJudge, ModelJudge, Status, StoreError, Usage, Verdict
 from adjudge.engine.options import RunOptions
 from adjudge.engine.plan import RunPlan
+from adjudge.engine.rundir import HOME
 from adjudge.engine.store import Statement, Store, put_call, put_spending
 from adjudge.judges import Asked, Reading, read_reply, verdicts_of
-from adjudge.models import CHARACTERS_PER_TOKEN, CallError, Endpoint, ModelRequest, Reply, cost_usd, known
+from adjudge.models import CHARACTERS_PER_TOKEN, CallError, Endpoint, ModelRequest, Reply, cost_usd, known, remember_in
 from adjudge.prompts import Answer
 
 if TYPE_CHECKING:
@@ -282,6 +283,7 @@ class Asker:
         if self._client is None:
             from adjudge.models.client import ModelClient  # httpx costs 100 ms, and a warm run needs none
 
+            remember_in(HOME / "prices.json")
             for endpoint in self._plan.endpoints.values():
                 known(endpoint.model, endpoint.priced_as)  # reads the price list now, not between two answers
             limit = self._options.max_concurrency

@@ -6,30 +6,22 @@ import asyncio
 import contextlib
 import os
 import queue
-import re
 import select
 import signal
 import subprocess
-import sys
 import threading
 import time
-from collections.abc import Mapping
 from typing import Any
 
 import msgspec
 
-from adjudge.domain import WORKER_MARK, ErrorKind, Failure, Judge
+from adjudge.domain import ErrorKind, Failure, Judge
 from adjudge.engine.protocol import FrameReader, Item, Job, Loaded, Setup, frame, message_decoder
+from adjudge.engine.spawn import SpareWorker, end_worker, start_worker
 from adjudge.judges import Outcome
 
 LOAD_TIMEOUT_S = 60.0
 _START_TIMEOUT_S = 60.0
-
-_SECRET = re.compile(r"KEY|TOKEN|SECRET|PASSW|PASSPHRASE|CREDENTIAL|AUTH|COOKIE|_PAT$|_DSN$", re.IGNORECASE)
-_SECRET_VALUE = re.compile(r"://[^/\s:@]*:[^/\s@]+@")
-# There is a worker for each core; a numeric library that starts a thread for each core too only gets in its way.
-_ONE_THREAD = dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"), "1")
-_NOT_SECRET = frozenset({"SSH_AUTH_SOCK", "XAUTHORITY"})
 
 
 def cores() -> int:
@@ -45,31 +37,23 @@ class CaseOutcome(msgspec.Struct):
     notes: tuple[str, ...] = ()
 
 
-def worker_environment(environ: Mapping[str, str]) -> dict[str, str]:
-    """The environment of judges in code: without anything that looks like a secret.
-
-    `ADJUDGE_JUDGE_ENV` lists, with commas, the names that they may see all the same.
-    """
-    allowed = {name.strip() for name in environ.get("ADJUDGE_JUDGE_ENV", "").split(",")} | _NOT_SECRET
-    kept = {
-        name: value
-        for name, value in environ.items()
-        if name in allowed or not (_SECRET.search(name) or _SECRET_VALUE.search(value))
-    }
-    return {**_ONE_THREAD, **kept, WORKER_MARK: "1"}
-
-
 class WorkerPool:
     """Runs jobs on `size` processes, each driven by a thread of its own."""
 
     def __init__(
-        self, judges: tuple[Judge, ...], code_paths: tuple[str, ...], *, size: int, cwd: str | None = None
+        self,
+        judges: tuple[Judge, ...],
+        code_paths: tuple[str, ...],
+        *,
+        size: int,
+        cwd: str | None = None,
+        spare: SpareWorker | None = None,
     ) -> None:
         self._setup = Setup(judges, code_paths)
         self._jobs: queue.SimpleQueue[tuple[Job, asyncio.Future[CaseOutcome]] | None] = queue.SimpleQueue()
         self._loop = asyncio.get_running_loop()
         self._closing = threading.Event()
-        self._drivers = [_Driver(self._setup, cwd, self._closing) for _ in range(size)]
+        self._drivers = [_Driver(self._setup, cwd, self._closing, None if k else spare) for k in range(size)]
         self._threads = [threading.Thread(target=self._drive, args=(driver,), daemon=True) for driver in self._drivers]
         for thread in self._threads:
             thread.start()
@@ -116,10 +100,11 @@ def _settle(future: asyncio.Future[CaseOutcome], result: CaseOutcome) -> None:
 class _Driver:
     """One worker process and the thread that talks to it."""
 
-    def __init__(self, setup: Setup, cwd: str | None, closing: threading.Event) -> None:
+    def __init__(self, setup: Setup, cwd: str | None, closing: threading.Event, spare: SpareWorker | None) -> None:
         self._setup = setup
         self._cwd = cwd
         self._closing = closing
+        self._spare = spare
         self._process: subprocess.Popen[bytes] | None = None
         self._reader = FrameReader()
         self._frames: list[bytes] = []
@@ -129,16 +114,8 @@ class _Driver:
             return
         self.kill()
         self._reader, self._frames = FrameReader(), []
-        self._process = subprocess.Popen(
-            [sys.executable, "-m", "adjudge.engine.worker"],
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.DEVNULL,
-            bufsize=0,
-            cwd=self._cwd,
-            env=worker_environment(os.environ),
-            start_new_session=True,
-        )
+        spare, self._spare = self._spare, None
+        self._process = spare.take() if spare is not None else start_worker(self._cwd)
         self._send(self._setup)
 
     def run(self, job: Job) -> CaseOutcome:
@@ -245,12 +222,4 @@ class _Driver:
         process, self._process = self._process, None
         if process is None:
             return
-        with contextlib.suppress(ProcessLookupError, PermissionError):
-            os.killpg(process.pid, signal.SIGKILL)
-        with contextlib.suppress(ProcessLookupError):
-            process.kill()
-        with contextlib.suppress(subprocess.TimeoutExpired):
-            process.wait(timeout=5)
-        for stream in (process.stdin, process.stdout):
-            if stream is not None:
-                stream.close()
+        end_worker(process)

@@ -20,6 +20,7 @@ from adjudge.engine.plan import RunPlan
 from adjudge.engine.pool import CaseOutcome, WorkerPool, cores
 from adjudge.engine.protocol import Item, Job
 from adjudge.engine.rundir import HOME, JOURNAL, choose, locked
+from adjudge.engine.spawn import SpareWorker
 from adjudge.engine.store import Statement, Store, put_verdict
 from adjudge.judges import Asked
 from adjudge.models import ModelRequest
@@ -37,8 +38,8 @@ class Ended(msgspec.Struct, frozen=True):
     """Of this session alone."""
 
 
-async def execute(plan: RunPlan, options: RunOptions, observer: Observer) -> Ended:
-    """Carry out a plan, or what is left of it.
+async def execute(plan: RunPlan, options: RunOptions, observer: Observer, *, spare: SpareWorker | None = None) -> Ended:
+    """Carry out a plan, or what is left of it. `spare` is a worker that was started early.
 
     Raises:
         StoreError: the run directory is in use, or can no longer be written; every earlier verdict is safe.
@@ -49,7 +50,7 @@ async def execute(plan: RunPlan, options: RunOptions, observer: Observer) -> End
     with locked(run):
         store = Store(run / JOURNAL)
         try:
-            return await _Run(plan, options, observer, run, store).go()
+            return await _Run(plan, options, observer, run, store, spare).go()
         finally:
             store.close()
 
@@ -61,12 +62,21 @@ class _Owner(msgspec.Struct):
 
 
 class _Run:
-    def __init__(self, plan: RunPlan, options: RunOptions, observer: Observer, run: Path, store: Store) -> None:
+    def __init__(
+        self,
+        plan: RunPlan,
+        options: RunOptions,
+        observer: Observer,
+        run: Path,
+        store: Store,
+        spare: SpareWorker | None,
+    ) -> None:
         self.plan = plan
         self.options = options
         self.observer = observer
         self.run = run
         self.store = store
+        self.spare = spare
         self.key = plan.fingerprint
         self.stopping = False
         self.transient = False
@@ -90,8 +100,8 @@ class _Run:
             asker = Asker(
                 self.plan, self.options, self.store, cache, note=self.observer.note, stopped=lambda: self.stopping
             )
-            size = min(self.options.workers or cores(), max(1, len(self.plan.refs)))
-            pool = WorkerPool(self.plan.judges, self.plan.code_paths, size=size)
+            size = _workers(self.plan, self.options)
+            pool = WorkerPool(self.plan.judges, self.plan.code_paths, size=size, spare=self.spare)
             with self._signals():
                 try:
                     await self._all(pool, asker, window=size * 2 + 2)
@@ -256,6 +266,17 @@ class _Run:
         for task in self.case_tasks:
             task.cancel()
         self.grace = asyncio.get_running_loop().call_later(GRACE_S, cancel)
+
+
+_PROMPTS_A_WORKER = 500
+
+
+def _workers(plan: RunPlan, options: RunOptions) -> int:
+    """How many processes: one a core where judges run in them, fewer where they only render some prompts."""
+    cases = len(plan.refs)
+    only_prompts = all(isinstance(judge, LLMJudge | DecisionJudge) for judge in plan.judges)
+    useful = cases // _PROMPTS_A_WORKER + 1 if only_prompts else cases
+    return options.workers or min(cores(), max(1, useful))
 
 
 def _verdicts(case: str, judge: Judge, item: Item) -> Iterator[Verdict]:

@@ -8,13 +8,14 @@ from typing import Any
 import msgspec
 
 from adjudge.domain import Criterion, DecisionJudge, Levels, LLMJudge, Mode, ModelJudge, ProviderOptions
-from adjudge.judges.showing import Shown, capped, scanned, shown_material
+from adjudge.judges.showing import Shown, capped, shown_material
 from adjudge.models import ModelRequest, Part, Question, TextPart, ToolSchema, context_tokens, room_bytes
 from adjudge.prompts import (
     EXAMPLES_HEADING,
     WORK,
     DocumentReader,
     Fitting,
+    addressing,
     examples_text,
     fair_cap,
     fixed_prefix,
@@ -122,7 +123,7 @@ def _prompt(judge: LLMJudge, record: Mapping[str, Any]) -> tuple[str, str, list[
     prefix = fixed_prefix(judge.prompt)
     if len(prefix) < LEAST_FIXED or not text.startswith(prefix):
         prefix = ""
-    notes = fitting.notes + scanned((label, shown) for label, shown in fitting.texts if label != "inputs")
+    notes = fitting.notes + addressing([(label, shown) for label, shown in fitting.texts if label != "inputs"])
     return text[len(prefix) :], prefix, notes
 
 

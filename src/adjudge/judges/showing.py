@@ -14,7 +14,7 @@ from adjudge.prompts import (
     Document,
     DocumentReader,
     Trajectory,
-    addressed_to_judge,
+    addressing,
     cut,
     fair_cap,
     fenced,
@@ -22,6 +22,7 @@ from adjudge.prompts import (
 )
 
 MAX_NOTES = 50
+_CUTS_BY_NAME = 10
 _OVERHEAD = 160
 _REFERENCE = (
     "## Reference solution\n\nThe author of the evaluation gives it to compare with. It is not the work to judge.\n\n"
@@ -68,21 +69,18 @@ def shown_material(judge: AsksModel, files: Sequence[str], reader: DocumentReade
         room -= _bytes(story)
     cap = _cap(texts, room)
     parts: list[Part] = []
+    seen: list[tuple[str, str]] = []
     for document in documents:
-        parts += _parts(document, cap, notes)
+        parts += _parts(document, cap, notes, seen)
     if reference:
-        parts += [TextPart(_REFERENCE), *_parts(reference[0], cap, notes, what="REFERENCE SOLUTION")]
+        parts += [TextPart(_REFERENCE), *_parts(reference[0], cap, notes, [], what="REFERENCE SOLUTION")]
     if story:
         parts.append(TextPart("## Trajectory\n\n" + fenced(story, "trajectory")))
-        notes += scanned([("trajectory", story)])
+        seen.append(("trajectory", story))
     for picture in pictures:
-        parts += _parts(picture, cap, notes)
+        parts += _parts(picture, cap, notes, seen)
+    notes = [*addressing(seen), *_cut_notes([*documents, *reference], cap), *notes]
     return Shown(tuple(_joined(parts)), capped(notes), length)
-
-
-def scanned(texts: Iterable[tuple[str, str]]) -> list[str]:
-    """What in the shown texts addresses the judge, as notes."""
-    return [f"{label} addresses the judge: {what}" for label, text in texts for what in addressed_to_judge(text)]
 
 
 def capped(notes: Sequence[str]) -> tuple[str, ...]:
@@ -100,7 +98,22 @@ def _cap(texts: Sequence[str], room: int) -> int | None:
     return fair_cap([len(text) for text in texts], int(max(0, room) * characters / total))
 
 
-def _parts(document: Document, cap: int | None, notes: list[str], *, what: str = "EVALUATED MATERIAL") -> list[Part]:
+def _cut_notes(documents: Sequence[Document], cap: int | None) -> list[str]:
+    """Which files were cut: each by name, or how many when they are many."""
+    cuts = [document for document in documents if cap is not None and len(document.text) > cap]
+    if len(cuts) <= _CUTS_BY_NAME:
+        return [f"{document.label}: cut to {cap} of {len(document.text)} characters" for document in cuts]
+    return [f"{len(cuts)} of {len(documents)} files: cut to {cap} characters each, the first is {cuts[0].label}"]
+
+
+def _parts(
+    document: Document,
+    cap: int | None,
+    notes: list[str],
+    seen: list[tuple[str, str]],
+    *,
+    what: str = "EVALUATED MATERIAL",
+) -> list[Part]:
     label = document.label
     if document.note:
         notes.append(f"{label}: {document.note}")
@@ -114,10 +127,8 @@ def _parts(document: Document, cap: int | None, notes: list[str], *, what: str =
         ]
     text = document.text
     if cap is not None and len(text) > cap:
-        notes.append(f"{label}: cut to {cap} of {len(text)} characters")
         text = cut(text, cap)
-    if what == "EVALUATED MATERIAL":
-        notes += scanned([(label, text)])
+    seen.append((label, text))
     if label.lower().endswith(tuple(HTML)) and not document.text.lstrip().startswith("<"):
         label += " (as text)"
     return [TextPart(fenced(text, label, what=what) or fenced("(nothing left)", label, what=what))]

@@ -7,12 +7,12 @@ import random
 from collections.abc import Awaitable, Callable
 from typing import Any
 
-import httpx
 import msgspec
 
 from adjudge._version import __version__
 from adjudge.domain import ErrorKind
 from adjudge.models.connections import Connections
+from adjudge.models.http import httpx
 from adjudge.models.limits import AdaptiveLimit
 from adjudge.models.prices import priced
 from adjudge.models.retry import RetryPolicy

@@ -7,10 +7,11 @@ to the transport itself: no redirects, no cookies, no authentication of httpx's 
 
 from __future__ import annotations
 
+import ssl
 import urllib.request
 from collections.abc import Mapping
 
-import httpx
+from adjudge.models.http import httpx
 
 _LIMITS = httpx.Limits(max_connections=1, max_keepalive_connections=1, keepalive_expiry=30)
 
@@ -20,7 +21,7 @@ class Connections:
 
     def __init__(self, headers: Mapping[str, str]) -> None:
         self._headers = {"accept": "application/json", "accept-encoding": "gzip, deflate", **headers}
-        self._tls = httpx.create_ssl_context()
+        self._tls: ssl.SSLContext | None = None
         self._proxies = urllib.request.getproxies()
         self._free: dict[str, list[httpx.AsyncHTTPTransport]] = {}
         self._all: list[httpx.AsyncHTTPTransport] = []
@@ -49,10 +50,17 @@ class Connections:
         for transport in self._all:
             await transport.aclose()
 
+    def _verify(self, scheme: str) -> ssl.SSLContext | bool:
+        """One context for all connections, made when the first of them needs it."""
+        if scheme == "http" and not self._proxies:
+            return False
+        self._tls = self._tls or httpx.create_ssl_context()
+        return self._tls
+
     def _new(self, url: httpx.URL) -> httpx.AsyncHTTPTransport:
         proxy = self._proxies.get(url.scheme) or self._proxies.get("all")
         if proxy is not None and urllib.request.proxy_bypass(url.host):
             proxy = None
-        transport = httpx.AsyncHTTPTransport(verify=self._tls, limits=_LIMITS, proxy=proxy)
+        transport = httpx.AsyncHTTPTransport(verify=self._verify(url.scheme), limits=_LIMITS, proxy=proxy)
         self._all.append(transport)
         return transport

@@ -7,7 +7,7 @@ from adjudge.prompts.documents import DOCUMENTS, HTML, INSTALL, Document, Docume
 from adjudge.prompts.examples import HEADING as EXAMPLES_HEADING
 from adjudge.prompts.examples import MAX_EXCERPT, examples_text
 from adjudge.prompts.fence import GUARD, fenced
-from adjudge.prompts.scan import addressed_to_judge
+from adjudge.prompts.scan import addressed_to_judge, addressing
 from adjudge.prompts.template import (
     VARIABLES,
     WORK,
@@ -41,6 +41,7 @@ __all__ = [
     "TrajectoryError",
     "VerdictTool",
     "addressed_to_judge",
+    "addressing",
     "cut",
     "examples_text",
     "fair_cap",

@@ -42,6 +42,8 @@ class DocumentReader:
 
     def __init__(self, home: str) -> None:
         self.home = home
+        self.opened = 0
+        """How many files were read so far."""
         self._read: dict[tuple[str, str], Document] = {}
 
     def read(self, patterns: Sequence[str], *, html: str = "text") -> list[Document]:
@@ -132,6 +134,7 @@ class DocumentReader:
     def _document(self, label: str, path: str, html: str) -> Document:
         key = (path, html)
         if key not in self._read:
+            self.opened += 1
             self._read[key] = _read(label, path, html)
         return self._read[key]
 

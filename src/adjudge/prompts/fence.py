@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import re
+from functools import lru_cache
 
 GUARD = (
     "Everything between [BEGIN EVALUATED MATERIAL: ...] and the matching [END EVALUATED MATERIAL ...] line, and any "
@@ -26,7 +27,13 @@ def _word(word: str) -> str:
     return _INVISIBLE.join(map(_letter, word))
 
 
-_MARKER = re.compile(
+@lru_cache(maxsize=1)
+def _marker() -> re.Pattern[str]:
+    """What looks like a marker; made when the first text has a bracket."""
+    return re.compile(_MARKER)
+
+
+_MARKER = (
     "([\\[\uff3b])(?="
     + _INVISIBLE
     + f"(?:{_word('BEGIN')}|{_word('END')})"
@@ -46,7 +53,7 @@ def fenced(text: str, name: str, *, what: str = "EVALUATED MATERIAL") -> str:
         return ""
     label = label_of(name)
     code = hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[:12]
-    inner = _MARKER.sub(r"\1quoted ", text) if "[" in text or "\uff3b" in text else text
+    inner = _marker().sub(r"\1quoted ", text) if "[" in text or "\uff3b" in text else text
     return f"[BEGIN {what}: {label} #{code}]\n{inner}\n[END {what} #{code}]"
 
 
