@@ -24,6 +24,7 @@ def command(path: Path, workspace: Path | None, format_name: str | None, as_json
 
     from adjudge.engine import make_plan
     from adjudge.engine.estimate import estimate
+    from adjudge.report.words import count
 
     suite = load_suite(path, workspace=workspace, format_name=format_name)
     options = build_options(flags)
@@ -36,11 +37,12 @@ def command(path: Path, workspace: Path | None, format_name: str | None, as_json
         click.echo(msgspec.json.format(msgspec.json.encode(estimates), indent=2).decode())
         return 0
     show_problems(plan.warnings)
-    click.echo(f"{suite.name}: {len(plan.refs)} cases, {len(plan.judges)} judges, up to {plan.verdicts} verdicts\n")
+    cases, judges = count(len(plan.refs), "case", "cases"), count(len(plan.judges), "judge", "judges")
+    click.echo(f"{suite.name}: {cases}, {judges}, up to {count(plan.verdicts, 'verdict', 'verdicts')}\n")
     header = ("judge", "kind", "model", "cases", "calls", "kept", "tokens in", "tokens out", "USD")
     rows = [header]
     for item in estimates:
-        asked = item.kind == "llm"
+        asked = item.kind in ("llm", "decision")
         usd = "-" if not asked else "unknown" if item.usd is None else f"{item.usd:.4f}"
         counts = (item.calls, item.kept, item.input_tokens, item.output_tokens) if asked else ("-",) * 4
         rows.append((item.judge, item.kind, item.model or "-", str(item.cases), *map(str, counts), usd))  # type: ignore[arg-type]
@@ -48,6 +50,6 @@ def command(path: Path, workspace: Path | None, format_name: str | None, as_json
     for row in rows:
         click.echo("  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip())
     total = sum(item.usd for item in estimates if item.usd is not None)
-    unknown = any(item.kind == "llm" and item.calls and item.usd is None for item in estimates)
+    unknown = any(item.kind in ("llm", "decision") and item.calls and item.usd is None for item in estimates)
     click.echo(f"\nestimated cost: ${total:.4f}" + (" + unknown" if unknown else ""))
     return 0

@@ -11,6 +11,7 @@ import click
 
 from adjudge.domain import Status, Verdict
 from adjudge.engine import RunPlan
+from adjudge.report.words import count
 
 LINE_EVERY_S = 5.0
 
@@ -27,6 +28,7 @@ class Progress:
         self.total = 0
         self.cost = 0.0
         self.unpriced = 0
+        self.paid: set[str] = set()
         self.began = time.monotonic()
 
     def started(self, plan: RunPlan, run: Path, *, resumed: bool) -> None:
@@ -38,7 +40,8 @@ class Progress:
         self.done += 1
         self.kept += not fresh
         self.unscored += verdict.status is Status.UNSCORED
-        if fresh and verdict.usage is not None:
+        if fresh and verdict.usage is not None and (not verdict.call or verdict.call not in self.paid):
+            self.paid.add(verdict.call)
             self.cost += verdict.usage.cost_usd or 0.0
             self.unpriced += verdict.usage.unpriced_calls
 
@@ -74,7 +77,8 @@ class PlainProgress(Progress):
     def started(self, plan: RunPlan, run: Path, *, resumed: bool) -> None:
         super().started(plan, run, resumed=resumed)
         what = "resuming" if resumed else "judging"
-        click.echo(f"{what} {len(plan.refs)} cases with {len(plan.judges)} judges in {run}", err=True)
+        cases, judges = count(len(plan.refs), "case", "cases"), count(len(plan.judges), "judge", "judges")
+        click.echo(f"{what} {cases} with {judges} in {run}", err=True)
 
     def verdict(self, verdict: Verdict, *, fresh: bool) -> None:
         super().verdict(verdict, fresh=fresh)

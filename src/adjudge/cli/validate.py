@@ -17,6 +17,9 @@ def command(path: Path, workspace: Path | None, format_name: str | None) -> int:
     suite = load_suite(path, workspace=workspace, format_name=format_name)
     suite.check()
     show_problems(suite.warnings)
-    cases, judges = len(suite.source.stubs()), len(suite.judges)
-    click.echo(f"{path}: valid ({suite.format}): {cases} cases, {judges} judges, {len(suite.thresholds)} thresholds")
+    from adjudge.report.words import count
+
+    cases, judges = count(len(suite.source.stubs()), "case", "cases"), count(len(suite.judges), "judge", "judges")
+    thresholds = count(len(suite.thresholds), "threshold", "thresholds")
+    click.echo(f"{path}: valid ({suite.format}): {cases}, {judges}, {thresholds}")
     return 0

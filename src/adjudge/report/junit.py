@@ -67,6 +67,8 @@ def _properties(summary: JudgeSummary) -> dict[str, str]:
     found = {"kind": summary.kind, "result": words.metric(summary), "beside_people": words.people(summary.people)}
     if summary.model:
         found["model"] = summary.model
+    if words.remarks(summary):
+        found["remarks"] = "; ".join(words.remarks(summary))
     return found
 
 

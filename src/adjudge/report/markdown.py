@@ -24,17 +24,15 @@ def summary_markdown(result: RunResult) -> str:
     if reasons:
         lines += [f"- {escape(words.one_line(reason))}" for reason in reasons] + [""]
     lines += _judges(result)
+    lines += _remarks(result)
     if result.left_out:
         lines += [f"- Left out: {escape(gone.judge)} ({escape(gone.why)})" for gone in result.left_out] + [""]
     lines += _disagreements(result)
     lines += _cases("Unscored", [s for s in result.scores if s.status is Status.UNSCORED])
+    lines += _notes(result)
     lines += _cases("Failed", [s for s in result.scores if s.value is False])
     if result.usage.calls:
-        usage = result.usage
-        lines += [
-            f"{usage.calls} model calls, {usage.input} input and {usage.output} output tokens, {words.usd(usage)}",
-            "",
-        ]
+        lines += [words.tokens(result.usage), ""]
     return "\n".join(lines).rstrip() + "\n"
 
 
@@ -68,6 +66,31 @@ def _judges(result: RunResult) -> list[str]:
         ]
         rows.append("| " + " | ".join(cells) + " |")
     return [*rows, ""]
+
+
+def _remarks(result: RunResult) -> list[str]:
+    rows = [
+        f"- {escape(words.judge_name(summary))}: {escape(text)}"
+        for summary in result.judges
+        for text in words.remarks(summary)
+    ]
+    return [*rows, ""] if rows else []
+
+
+def _notes(result: RunResult) -> list[str]:
+    """What was cut from what judges saw, and what in it addresses them."""
+    found = list(dict.fromkeys((score.case, score.judge, note) for score in result.scores for note in score.notes))
+    if not found:
+        return []
+    rows = [f"<details><summary>Notes on what judges saw: {len(found)}</summary>", ""]
+    rows += ["| case | judge | note |", "|---|---|---|"]
+    rows += [
+        f"| {escape(case)} | {escape(judge)} | {escape(words.one_line(note))} |"
+        for case, judge, note in found[:MAX_ROWS]
+    ]
+    if len(found) > MAX_ROWS:
+        rows.append(f"| ... | | {len(found) - MAX_ROWS} more in result.json |")
+    return [*rows, "", "</details>", ""]
 
 
 def _disagreements(result: RunResult) -> list[str]:

@@ -41,6 +41,15 @@ def print_result(result: RunResult, console: Console, *, verbose: bool = False) 
         decision = worst(result, summary.judge)
         table.add_row(*[Text(words.printable(cell)) for cell in cells], Text(decision, style=_STYLES[decision]))
     console.print(table)
+    for summary in result.judges:
+        for remark in words.remarks(summary):
+            console.print(
+                Text(f"{words.printable(words.judge_name(summary))}: {words.one_line(remark)}", style="yellow")
+            )
+    noted = sum(bool(score.notes) for score in result.scores)
+    if noted and not verbose:
+        text = f"notes on what judges saw: {words.count(noted, 'score', 'scores')}; see summary.md or -v"
+        console.print(Text(text, style="dim"))
     for gone in result.left_out:
         console.print(Text(f"left out: {words.printable(gone.judge)} ({gone.why})", style="yellow"))
     if verbose:
@@ -67,3 +76,5 @@ def _print_scores(result: RunResult, console: Console) -> None:
         why = score.error.message if score.error else score.rationale
         line = f"{score.case}  {score.judge}: {shown or score.status.value}  {words.one_line(why, 160)}"
         console.print(Text(words.printable(line)))
+        for note in score.notes:
+            console.print(Text(f"    note: {words.one_line(note, 160)}", style="dim"))

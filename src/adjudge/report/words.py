@@ -35,9 +35,38 @@ def people(agreement: HumanAgreement | None) -> str:
     if agreement is None:
         return "uncalibrated"
     text = f"{agreement.agree}/{agreement.n} agree"
-    text += f", {_count(agreement.false_pass, 'false pass', 'false passes')}"
-    text += f", {_count(agreement.false_fail, 'false fail', 'false fails')}"
+    text += f", {count(agreement.false_pass, 'false pass', 'false passes')}"
+    text += f", {count(agreement.false_fail, 'false fail', 'false fails')}"
     return text + (f" (pass from {agreement.cut:g})" if agreement.cut is not None else "")
+
+
+def remarks(summary: JudgeSummary) -> list[str]:
+    """What should be known of a judge's answers: how far its panel agrees, what was flagged, how it was asked."""
+    found = []
+    if summary.panel is not None:
+        members = ", ".join(summary.panel.members)
+        agree = (
+            "no two answers on one case" if summary.panel.agreement is None else f"{summary.panel.agreement:.0%} agree"
+        )
+        found.append(f"a panel of {members}: {agree} (over {count(summary.panel.pairs, 'pair', 'pairs')})")
+    if summary.flagged:
+        cases = count(summary.flagged, "case has", "cases have")
+        found.append(f"{cases} the lowest score, because something in them tries to instruct the judge")
+    if summary.tool_choice_fallbacks:
+        cases = count(summary.tool_choice_fallbacks, "case", "cases")
+        found.append(f"in {cases} the model would not be forced to call the verdict's tool")
+    return found
+
+
+def tokens(usage: Usage) -> str:
+    """`12 model calls, 3400 input and 560 output tokens, 2800 of the input read from the provider's cache, $0.0123`."""
+    every = usage.input + usage.cache_read + usage.cache_write
+    text = f"{count(usage.calls, 'model call', 'model calls')}, {every} input and {usage.output} output tokens"
+    if usage.cache_read:
+        text += f", {usage.cache_read} of the input read from the provider's cache"
+    if usage.reasoning:
+        text += f", {usage.reasoning} of the output spent on reasoning"
+    return f"{text}, {usd(usage)}"
 
 
 def usd(usage: Usage | None) -> str:
@@ -80,7 +109,7 @@ def totals(result: RunResult) -> str:
     scored = sum(summary.n for summary in result.judges)
     abstained = sum(summary.abstained for summary in result.judges)
     return (
-        f"{_count(len(result.cases), 'case', 'cases')}, {_count(len(result.judges), 'judge', 'judges')}, "
+        f"{count(len(result.cases), 'case', 'cases')}, {count(len(result.judges), 'judge', 'judges')}, "
         f"{scored} scored, {unscored_count} unscored" + (f", {abstained} abstained" if abstained else "")
     )
 
@@ -105,5 +134,5 @@ def one_line(text: str, limit: int = 300) -> str:
     return line if len(line) <= limit else line[: limit - 3] + "..."
 
 
-def _count(number: int, one: str, many: str) -> str:
+def count(number: int, one: str, many: str) -> str:
     return f"{number} {one if number == 1 else many}"
