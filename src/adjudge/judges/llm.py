@@ -8,7 +8,7 @@ from typing import Any
 import msgspec
 
 from adjudge.domain import Criterion, DecisionJudge, Levels, LLMJudge, Mode, ModelJudge, ProviderOptions
-from adjudge.judges.showing import Shown, capped, shown_material
+from adjudge.judges.showing import Shown, capped, output_images, shown_material
 from adjudge.models import ModelRequest, Part, Question, TextPart, ToolSchema, context_tokens, room_bytes
 from adjudge.prompts import (
     EXAMPLES_HEADING,
@@ -72,6 +72,9 @@ def asking(judge: ModelJudge, record: Mapping[str, Any], reader: DocumentReader)
         calls = tuple(_decision(judge, group, reader) for group in groups)
         return Asking(calls)
     prompt, fixed, notes = _prompt(judge, record)
+    sources = (judge.prompt, *(text for _, text in judge.context))
+    pictures = output_images(record, reader) if any(mentions(text, "outputs") for text in sources if text) else Shown()
+    notes += pictures.notes
     common: Shown | None = None
     calls_made = []
     for group in groups:
@@ -90,12 +93,12 @@ def asking(judge: ModelJudge, record: Mapping[str, Any], reader: DocumentReader)
             tool=ToolSchema(tool.name, tool.description, tool.schema),
             max_tokens=judge.max_tokens,
             fixed=fixed,
-            material=material.parts if own else (),
+            material=(*pictures.parts, *material.parts) if own else (),
             effort=judge.effort,
             extra=_extra(judge.options) if judge.options else {},
         )
         calls_made.append(Asked(group, request, capped([*notes, *material.notes]), not own))
-    return Asking(tuple(calls_made), common.parts if common else ())
+    return Asking(tuple(calls_made), (*pictures.parts, *(common.parts if common else ())))
 
 
 def _groups(judge: ModelJudge) -> list[tuple[int, ...]]:

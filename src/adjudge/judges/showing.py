@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
 
 import msgspec
 
@@ -11,6 +12,8 @@ from adjudge.domain import AsksModel, LLMJudge
 from adjudge.models import ImagePart, Part, TextPart, room_bytes
 from adjudge.prompts import (
     HTML,
+    IMAGES,
+    MAX_IMAGES,
     Document,
     DocumentReader,
     Trajectory,
@@ -81,6 +84,21 @@ def shown_material(judge: AsksModel, files: Sequence[str], reader: DocumentReade
         parts += _parts(picture, cap, notes, seen)
     notes = [*addressing(seen), *_cut_notes([*documents, *reference], cap), *notes]
     return Shown(tuple(_joined(parts)), capped(notes), length)
+
+
+def output_images(record: Mapping[str, Any], reader: DocumentReader) -> Shown:
+    """The images among a case's outputs, each under its path."""
+    files = record.get("files") or {}
+    images = {
+        path: content["path"]
+        for path, content in sorted(files.items())
+        if isinstance(content, Mapping) and path.lower().endswith(tuple(IMAGES))
+    }
+    notes = [f"{path}: not shown: more than {MAX_IMAGES} images" for path in list(images)[MAX_IMAGES:]]
+    parts: list[Part] = []
+    for path in list(images)[:MAX_IMAGES]:
+        parts += _parts(reader.image(path, images[path]), None, notes, [])
+    return Shown(tuple(_joined(parts)), tuple(notes))
 
 
 def capped(notes: Sequence[str]) -> tuple[str, ...]:

@@ -3,7 +3,7 @@
 from adjudge.prompts.answers import Answer, read_answers, read_arguments, read_text_answer, read_text_answers
 from adjudge.prompts.budget import cut, fair_cap
 from adjudge.prompts.contract import Slot, VerdictTool, scale_of, slots, verdict_tool
-from adjudge.prompts.documents import DOCUMENTS, HTML, INSTALL, Document, DocumentReader
+from adjudge.prompts.documents import DOCUMENTS, HTML, IMAGES, INSTALL, MAX_IMAGES, Document, DocumentReader
 from adjudge.prompts.examples import HEADING as EXAMPLES_HEADING
 from adjudge.prompts.examples import MAX_EXCERPT, examples_text
 from adjudge.prompts.fence import GUARD, fenced
@@ -27,8 +27,10 @@ __all__ = [
     "EXAMPLES_HEADING",
     "GUARD",
     "HTML",
+    "IMAGES",
     "INSTALL",
     "MAX_EXCERPT",
+    "MAX_IMAGES",
     "VARIABLES",
     "WORK",
     "Answer",

@@ -70,6 +70,10 @@ class DocumentReader:
                 found.append(document)
         return found
 
+    def image(self, label: str, path: str) -> Document:
+        """One image by its path, which has been found before."""
+        return self._document(label, path, "text")
+
     def _matches(self, pattern: str) -> Iterator[tuple[str, str, str]]:
         """(label, path, why it is not shown) of everything a pattern names."""
         base = next((base for base in (self.home, os.getcwd()) if os.path.lexists(os.path.join(base, pattern))), None)  # noqa: PTH109, PTH118

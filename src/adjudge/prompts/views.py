@@ -7,6 +7,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from adjudge.prompts.budget import cut, fair_cap, in_proportion
+from adjudge.prompts.documents import IMAGES
 
 
 class FilesView(Mapping[str, Any]):
@@ -77,7 +78,10 @@ class AnnotationsView(dict[str, Any]):
 
 
 def _text(content: Any) -> str:
-    return content if isinstance(content, str) else "(binary file, not shown)"
+    if isinstance(content, str):
+        return content
+    name = str(content.get("name", "")) if isinstance(content, Mapping) else ""
+    return "(an image, beside this text)" if name.lower().endswith(tuple(IMAGES)) else "(binary file, not shown)"
 
 
 _STEPS = {"conversation": "\n\n", "reasoning": "\n\n", "tool_trace": "\n"}
