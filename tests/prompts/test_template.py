@@ -23,7 +23,7 @@ def test_outputs_printed_whole_are_one_fenced_listing_of_every_file() -> None:
     places = [shown.index(f"### {path}") for path in sorted(RECORD["files"])]
     assert places == sorted(places)
     assert TEXT in shown
-    assert "(binary file, not shown)" in shown
+    assert "(an image, beside this text)" in shown
     assert prompt("{{ outputs.files }}") == shown
 
 

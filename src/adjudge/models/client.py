@@ -19,6 +19,7 @@ from adjudge.models.retry import RetryPolicy
 from adjudge.models.wire import PLAIN, TOOL_CHOICES, CallError, Endpoint, ModelRequest, Reply, Shape, status_error
 
 _Key = tuple[str, str]
+_UNREACHED_CALLS = 3
 
 
 class ModelClient:
@@ -44,6 +45,7 @@ class ModelClient:
         self._limits: dict[_Key, AdaptiveLimit] = {}
         self._shapes: dict[_Key, Shape] = {}
         self._dead: dict[_Key, tuple[ErrorKind, str]] = {}
+        self._unreached: dict[_Key, int] = {}
         agent = {"user-agent": f"adjudge/{__version__}", "content-type": "application/json"}
         self._connections = Connections(agent)
 
@@ -91,6 +93,7 @@ class ModelClient:
                     try:
                         reply = await self._attempt(endpoint, request, body, limit=max(0.001, deadline - began))
                         limit.answered(loop.time() - began)
+                        self._unreached.pop(key, None)
                         return _told(reply, shape)
                     except CallError as caught:
                         error = caught
@@ -113,7 +116,16 @@ class ModelClient:
             if self.on_wait:
                 self.on_wait(endpoint, error, wait)
             await asyncio.sleep(wait)
+        self._give_up(key, error)
         raise error
+
+    def _give_up(self, key: _Key, error: CallError) -> None:
+        """Ask an endpoint no more that several calls in a row could not reach at all, with every repetition."""
+        if error.kind is not ErrorKind.CONNECTION:
+            return
+        self._unreached[key] = self._unreached.get(key, 0) + 1
+        if self._unreached[key] >= _UNREACHED_CALLS:
+            self._dead[key] = (error.kind, error.message)
 
     def _limit(self, key: _Key, endpoint: Endpoint) -> AdaptiveLimit:
         if key not in self._limits:

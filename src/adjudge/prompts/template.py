@@ -36,11 +36,19 @@ def _environment() -> ImmutableSandboxedEnvironment:
     return environment
 
 
-def _finalize(value: Any) -> Any:
-    """How a value of the suite's author prints: collections as JSON, an undefined one not at all."""
-    if isinstance(value, str | Undefined):
-        return value
-    return shown(value)
+@pass_context
+def _finalize(context: Context, value: Any) -> Any:
+    """How a value of the suite's author prints: collections as JSON, an undefined one not at all, which is noted."""
+    if isinstance(value, Undefined):
+        _note_undefined(context, value)
+        return ""
+    return value if isinstance(value, str) else shown(value)
+
+
+def _note_undefined(context: Context, value: Undefined) -> None:
+    fitting = context.get(_FITTING)
+    if isinstance(fitting, Fitting):
+        fitting.notes.append(f"the prompt prints nothing for {value._undefined_name or 'a value'}, which is not there")
 
 
 class Fitting:
@@ -66,7 +74,10 @@ class Fitting:
 @pass_context
 def _fence(context: Context, value: Any, label: str) -> str:
     """How a value prints that can hold what the agent made; numbers and nothing need no fence."""
-    if value is None or isinstance(value, Undefined):
+    if isinstance(value, Undefined):
+        _note_undefined(context, value)
+        return ""
+    if value is None:
         return ""
     if isinstance(value, bool | int | float):
         return str(value)
