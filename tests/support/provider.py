@@ -1,4 +1,5 @@
-"""A loopback model provider: a real HTTP server that speaks Anthropic Messages and OpenAI Chat Completions.
+"""A loopback model provider: a real HTTP server that speaks Anthropic Messages, OpenAI Chat Completions (as OpenRouter
+does too) and JEV.
 
 `python -m tests.support.provider --port 0 --latency 0.1 --log FILE --replies module:function` runs it as a process.
 """
@@ -19,7 +20,7 @@ from concurrent.futures import Future
 from dataclasses import replace
 from pathlib import Path
 from types import TracebackType
-from typing import Any, Self
+from typing import Any, Literal, Self
 
 from tests.support.replies import (
     CutBody,
@@ -37,14 +38,17 @@ from tests.support.replies import (
 )
 from tests.support.request import Request, Wire, satisfying
 
-__all__ = ["LoopbackProvider", "Reply", "Request", "Wire", "body_key", "default_reply"]
+__all__ = ["Client", "LoopbackProvider", "Reply", "Request", "Wire", "body_key", "default_reply"]
 
+Client = Literal["anthropic", "openai", "openrouter", "litellm", "jev"]
 Script = Callable[[Request], Reply] | Sequence[Reply]
 
 ROUTES: dict[str, Wire] = {
     "/v1/messages": "anthropic",
     "/v1/chat/completions": "openai",
     "/chat/completions": "openai",
+    "/api/v1/chat/completions": "openai",
+    "/v1/systemone": "jev",
 }
 HEAD_CAP = 64 * 1024
 BODY_CAP = 32 * 1024 * 1024
@@ -53,10 +57,18 @@ KEY = "dummy-key"
 
 
 def default_reply(request: Request) -> Reply:
-    """An answer that satisfies the schema asked for, the same every time."""
+    """An answer that satisfies what is asked for, the same every time."""
+    if request.wire == "jev":
+        return Verdict({key: _surely(question) for key, question in request.questions.items()})
     schema = request.schema
     data = satisfying(schema) if schema is not None else None
     return Verdict(data) if isinstance(data, dict) else Text("ok")
+
+
+def _surely(question: Mapping[str, Any]) -> float | tuple[float, float]:
+    """Yes, or the best level."""
+    levels = question.get("criteria")
+    return (len(levels) - 1.0, 0.9) if isinstance(levels, list) else 0.9
 
 
 def body_key(body: Mapping[str, Any]) -> str:
@@ -349,13 +361,19 @@ class LoopbackProvider:
     def max_in_flight(self) -> int:
         return self._server.max_in_flight
 
-    def env(self, wire: Wire | None = None) -> dict[str, str]:
-        """What a client of one wire, or of both, needs in its environment."""
-        wires: dict[Wire, dict[str, str]] = {
+    def env(self, client: Client | None = None) -> dict[str, str]:
+        """What one client needs in its environment, or those of Anthropic and OpenAI without any.
+
+        OpenRouter's address is a setting of the suite, which can name a variable: `$OPENROUTER_BASE_URL`.
+        """
+        clients: dict[Client, dict[str, str]] = {
             "anthropic": {"ANTHROPIC_BASE_URL": self.url, "ANTHROPIC_API_KEY": KEY},
             "openai": {"OPENAI_BASE_URL": f"{self.url}/v1", "OPENAI_API_KEY": KEY},
+            "openrouter": {"OPENROUTER_BASE_URL": f"{self.url}/api", "OPENROUTER_API_KEY": KEY},
+            "litellm": {"HOSTED_VLLM_API_BASE": f"{self.url}/v1", "HOSTED_VLLM_API_KEY": KEY},
+            "jev": {"TYPESAFE_BASE_URL": self.url, "TYPESAFE_API_KEY": KEY},
         }
-        return wires["anthropic"] | wires["openai"] if wire is None else wires[wire]
+        return clients["anthropic"] | clients["openai"] if client is None else clients[client]
 
 
 def _loaded(name: str) -> Script:

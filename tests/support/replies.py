@@ -1,4 +1,4 @@
-"""What a `LoopbackProvider` can answer, and how each answer is spelled on the Anthropic and OpenAI wires."""
+"""What a `LoopbackProvider` can answer, and how each answer is spelled on each wire."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 from http import HTTPStatus
 from typing import Any, Literal
 
-from tests.support.request import Request
+from tests.support.request import Request, dig
 
 Json = dict[str, Any]
 Stop = Literal["end", "call", "length", "refusal"]
@@ -41,7 +41,7 @@ class Reply:
 class Verdict(Reply):
     """Answers in the structure asked for: the forced tool (else the first offered), else JSON text."""
 
-    data: Mapping[str, Any]
+    data: Mapping[str, Any]  # for JEV a number, or a number and a confidence, for each question
     usage: Usage = field(default_factory=Usage)
 
 
@@ -135,6 +135,13 @@ class WrongShape(Reply):
 
 
 @dataclass(frozen=True)
+class Payload(Reply):
+    """Success with this JSON."""
+
+    data: Mapping[str, Any]
+
+
+@dataclass(frozen=True)
 class Html(Reply):
     """A proxy's error page."""
 
@@ -163,6 +170,10 @@ def respond(reply: Reply, request: Request) -> Response:
         return response(reply.status, page.encode(), {"content-type": "text/html; charset=utf-8"})
     if isinstance(reply, HttpError):
         return _error(reply, request)
+    if isinstance(reply, Payload):
+        return _success(request, dict(reply.data))
+    if request.wire == "jev":
+        return _success(request, _decisions(reply, request))
     turn = _turn(reply, request)
     if request.wire == "anthropic":
         return _success(request, _anthropic_events(turn, request) if request.streams else _anthropic(turn, request))
@@ -266,6 +277,18 @@ def _turn(reply: Reply, request: Request) -> _Turn:
     if isinstance(reply, Empty):
         return _Turn("end", reply.usage)
     raise TypeError(f"not a reply this provider can write: {reply!r}")
+
+
+def _decisions(reply: Reply, request: Request) -> Json:
+    if not isinstance(reply, Verdict | Empty):
+        raise TypeError(f"not a reply of a decision model: {reply!r}")
+    answers: Json = {}
+    for key, given in reply.data.items() if isinstance(reply, Verdict) else ():
+        number, *sure = given if isinstance(given, tuple) else (given,)
+        kind = dig(request.questions, key, "type") or "noul"
+        answers[key] = {"type": kind, kind: number, **({"confidence": sure[0]} if sure else {})}
+    usage = {"input_tokens": reply.usage.input, "output_tokens": reply.usage.output}
+    return {"model": request.model, "answers": answers, "usage": usage}
 
 
 def _pieces(text: str) -> list[str]:

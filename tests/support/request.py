@@ -1,4 +1,4 @@
-"""What a caller asked of a `LoopbackProvider`, read the same way from either wire."""
+"""What a caller asked of a `LoopbackProvider`, read the same way from every wire."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, Literal
 
-Wire = Literal["anthropic", "openai"]
+Wire = Literal["anthropic", "openai", "jev"]
 
 DEEP = 6
 
@@ -40,35 +40,41 @@ class Request:
 
     @property
     def prompt(self) -> str:
-        return self._said("user")
+        return str(self.body.get("state", "")) if self.wire == "jev" else self._said("user")
+
+    @property
+    def questions(self) -> dict[str, Any]:
+        """What a decision model is asked, by key."""
+        questions = self.body.get("questions")
+        return questions if self.wire == "jev" and isinstance(questions, dict) else {}
 
     @cached_property
     def tools(self) -> dict[str, Any]:
         """The schema of each tool the model may call, by name, in the caller's order."""
         if self._choice == "none":
             return {}
-        tools = [tool if self.wire == "anthropic" else _dig(tool, "function") for tool in _list(self.body.get("tools"))]
+        tools = [tool if self.wire == "anthropic" else dig(tool, "function") for tool in _list(self.body.get("tools"))]
         schema = "input_schema" if self.wire == "anthropic" else "parameters"
-        return {tool["name"]: tool.get(schema) for tool in tools if isinstance(_dig(tool, "name"), str)}
+        return {tool["name"]: tool.get(schema) for tool in tools if isinstance(dig(tool, "name"), str)}
 
     @property
     def tool_name(self) -> str | None:
         """The tool the caller forces, or the name of OpenAI's json_schema; a tool merely offered is not forced."""
         if self._choice in ("tool", "function"):
             choice = self.body["tool_choice"]
-            name = _dig(choice, "name") if self.wire == "anthropic" else _dig(choice, "function", "name")
+            name = dig(choice, "name") if self.wire == "anthropic" else dig(choice, "function", "name")
         elif self._choice in ("any", "required") and len(self.tools) == 1:
             name = next(iter(self.tools))
         else:
-            name = _dig(self.body, "response_format", "json_schema", "name")
+            name = dig(self.body, "response_format", "json_schema", "name")
         return name if isinstance(name, str) else None
 
     @property
     def schema(self) -> dict[str, Any] | None:
         """The forced tool's schema, else the schema the caller gave for the text of the answer."""
         found = self.tools.get(self.tool_name) if self.tool_name is not None else None
-        found = found or _dig(self.body, "response_format", "json_schema", "schema")
-        found = found or _dig(self.body, "output_config", "format", "schema")
+        found = found or dig(self.body, "response_format", "json_schema", "schema")
+        found = found or dig(self.body, "output_config", "format", "schema")
         return found if isinstance(found, dict) else None
 
     @property
@@ -78,14 +84,15 @@ class Request:
 
     def _said(self, *roles: str) -> str:
         messages = _list(self.body.get("messages"))
-        return _joined([_dig(message, "content") for message in messages if _dig(message, "role") in roles])
+        return _joined([dig(message, "content") for message in messages if dig(message, "role") in roles])
 
 
 def _list(value: object) -> list[Any]:
     return value if isinstance(value, list) else []
 
 
-def _dig(value: Any, *path: str) -> Any:
+def dig(value: Any, *path: str) -> Any:
+    """What lies at a path of nested objects; `None` where there is nothing."""
     for key in path:
         value = value.get(key) if isinstance(value, dict) else None
     return value
@@ -94,7 +101,7 @@ def _dig(value: Any, *path: str) -> Any:
 def _joined(contents: list[Any]) -> str:
     """The text of message contents, each a string or a list of blocks."""
     parts = [part for content in contents for part in ([content] if isinstance(content, str) else _list(content))]
-    texts = [part if isinstance(part, str) else _dig(part, "text") for part in parts]
+    texts = [part if isinstance(part, str) else dig(part, "text") for part in parts]
     return "\n".join(text for text in texts if isinstance(text, str))
 
 
@@ -107,14 +114,14 @@ def _fill(schema: Any, root: Any, depth: int) -> Any:
     if not isinstance(schema, dict):
         return "ok"
     if isinstance(schema.get("$ref"), str):
-        return _fill(_dig(root, *schema["$ref"].split("/")[1:]), root, depth + 1)
+        return _fill(dig(root, *schema["$ref"].split("/")[1:]), root, depth + 1)
     if "const" in schema:
         return schema["const"]
     if _list(schema.get("enum")):
         return schema["enum"][0]
     if options := next(filter(None, (_list(schema.get(key)) for key in ("anyOf", "oneOf", "allOf"))), None):
         # A schema that refers to itself ends where it allows null.
-        ends = [option for option in options if _dig(option, "type") == "null"]
+        ends = [option for option in options if dig(option, "type") == "null"]
         return _fill((ends or options)[0] if depth > DEEP else options[0], root, depth + 1)
     kinds = schema.get("type", "object" if "properties" in schema else None)
     match kinds[0] if isinstance(kinds, list) and kinds else kinds:
@@ -127,7 +134,7 @@ def _fill(schema: Any, root: Any, depth: int) -> Any:
         case "array":
             count = schema.get("minItems", 0 if depth > DEEP else min(1, schema.get("maxItems", 1)))
             items = schema.get("items", {})
-            if schema.get("uniqueItems") and _list(_dig(items, "enum")):
+            if schema.get("uniqueItems") and _list(dig(items, "enum")):
                 return items["enum"][:count]
             return [_fill(items, root, depth + 1) for _ in range(count)]
         case "object":

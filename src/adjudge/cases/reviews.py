@@ -10,7 +10,7 @@ from typing import Any
 import msgspec
 
 from adjudge.cases.files import plain_files, read_outputs, read_text
-from adjudge.domain import BinaryFile, Exemplar, LLMJudge, Numeric, OffScaleError, Problem, finite, shown
+from adjudge.domain import Binary, BinaryFile, Exemplar, LLMJudge, Numeric, OffScaleError, Problem, finite, shown
 from adjudge.located import parse_yaml
 from adjudge.located import read_text as read_text_file
 from adjudge.prompts import MAX_EXCERPT
@@ -54,13 +54,20 @@ def harvest(runs: Path, judge: LLMJudge, *, outputs: tuple[str, ...], own_run: P
 
 
 def _runs(runs: Path, own_run: Path | None) -> list[Path]:
-    """The folders of runs that were reviewed, newest first by name."""
+    """The folders of runs that were reviewed, newest first by name, each once although links lead to it too.
+
+    The run being scored is left out, also when it is named by a folder inside it.
+    """
     own = own_run.resolve() if own_run is not None else None
+    left_out = {own, *own.parents} if own is not None else set()
+    found: dict[Path, Path] = {}
     try:
-        found = [path for path in runs.iterdir() if (path / "review.yaml").is_file() and path.resolve() != own]
+        for path in sorted(runs.iterdir(), key=lambda path: (path.is_symlink(), path.name)):
+            if (path / "review.yaml").is_file() and path.resolve() not in left_out:
+                found.setdefault(path.resolve(), path)
     except OSError:
         return []
-    return sorted(found, key=lambda path: path.name, reverse=True)
+    return sorted(found.values(), key=lambda path: path.name, reverse=True)
 
 
 def _review(path: Path) -> tuple[dict[str, Any], list[Problem]]:
@@ -77,8 +84,7 @@ def _labels(review: Mapping[str, Any], judge: LLMJudge) -> Iterator[_Label]:
     comments = {str(case): text for case, text in feedback.items()} if isinstance(feedback, dict) else {}
     verdicts = _verdicts(review.get("verdicts"), judge.name)
     for case in sorted({*comments, *verdicts}):
-        comment = comments.get(case) or ""
-        comment = comment if isinstance(comment, str) else ""
+        comment = _comment(comments.get(case))
         if case not in verdicts:
             passed: bool | None = not comment.strip()
             yield _Label(case, bool(passed), "accepted" if passed else "rejected", comment)
@@ -87,6 +93,11 @@ def _labels(review: Mapping[str, Any], judge: LLMJudge) -> Iterator[_Label]:
         passed = _clearly_passed(value, judge)
         if passed is not None:
             yield _Label(case, passed, shown(value), said or comment)
+
+
+def _comment(raw: Any) -> str:
+    """A comment as text; `404` and `no` are comments too, although YAML reads them as something else."""
+    return raw if isinstance(raw, str) else "" if raw is None else str(raw)
 
 
 def _verdicts(raw: Any, judge: str) -> dict[str, tuple[Any, str]]:
@@ -115,6 +126,8 @@ def _clearly_passed(value: Any, judge: LLMJudge) -> bool | None:
     if isinstance(value, bool):
         return value
     scale = judge.criteria[0].scale
+    if isinstance(scale, Binary):
+        return None
     low, high = (scale.min, scale.max) if isinstance(scale, Numeric) else (1.0, 5.0)
     try:
         share = (finite(value) - low) / (high - low)

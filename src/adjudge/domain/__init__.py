@@ -21,6 +21,7 @@ from adjudge.domain.judge import (
     CheckJudge,
     CodeJudge,
     Criterion,
+    CriterionJudge,
     DecisionJudge,
     Examples,
     Exemplar,
@@ -36,9 +37,11 @@ from adjudge.domain.judge import (
     kind_of,
 )
 from adjudge.domain.names import closest
-from adjudge.domain.providers import OpenRouter
+from adjudge.domain.providers import OpenRouter, is_this_machine
+from adjudge.domain.registered import CriteriaFile, Discovered, RegisteredCheck
 from adjudge.domain.result import (
     SCHEMA_VERSION,
+    CaseRewards,
     HumanAgreement,
     Interval,
     JudgeSummary,
@@ -51,6 +54,7 @@ from adjudge.domain.result import (
     Stability,
     result_schema,
 )
+from adjudge.domain.reward import Aggregation, OnError, RewardNode, RewardPart, RewardRule, RewardScore
 from adjudge.domain.scale import Binary, Levels, Likert, Numeric, OffScaleError, Scale, Value, finite, plain, shown
 from adjudge.domain.snippet import compile_snippet
 from adjudge.domain.suite import Suite, duplicates
@@ -63,6 +67,7 @@ __all__ = [
     "SCHEMA_VERSION",
     "WORKER_MARK",
     "AdjudgeError",
+    "Aggregation",
     "AsksModel",
     "Binary",
     "BinaryFile",
@@ -70,14 +75,18 @@ __all__ = [
     "BuiltinJudge",
     "Case",
     "CaseRef",
+    "CaseRewards",
     "CaseSource",
     "CaseStub",
     "CheckJudge",
     "CodeJudge",
     "ConfigError",
+    "CriteriaFile",
     "Criterion",
+    "CriterionJudge",
     "Decision",
     "DecisionJudge",
+    "Discovered",
     "ErrorKind",
     "Examples",
     "Exemplar",
@@ -102,11 +111,17 @@ __all__ = [
     "ModelJudge",
     "Numeric",
     "OffScaleError",
+    "OnError",
     "OpenRouter",
     "PanelAgreement",
     "Problem",
     "ProviderOptions",
     "Reduce",
+    "RegisteredCheck",
+    "RewardNode",
+    "RewardPart",
+    "RewardRule",
+    "RewardScore",
     "RunResult",
     "SampleRecord",
     "Scale",
@@ -125,6 +140,7 @@ __all__ = [
     "compile_snippet",
     "duplicates",
     "finite",
+    "is_this_machine",
     "kind_of",
     "plain",
     "result_schema",

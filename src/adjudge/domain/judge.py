@@ -96,6 +96,27 @@ class BuiltinJudge(JudgeBase, frozen=True, kw_only=True, tag="builtin", omit_def
     builtin: str
 
 
+class CriterionJudge(JudgeBase, frozen=True, kw_only=True, tag="criterion", omit_defaults=True):
+    """A check that a criteria file registers when it is imported.
+
+    Attributes:
+        root: The tests folder, all of whose criteria files are imported, parents first.
+        file: The criteria file, relative to `root`.
+        index: Which of the checks that the file registers, from 0.
+        label: The name that the check has there, which others may share.
+        bounds: Numbers that it returns must lie within these.
+        isolated: It works on a copy of the workspace.
+    """
+
+    root: str
+    file: str
+    index: int
+    label: str
+    bounds: tuple[float, float] = (0.0, 1.0)
+    isolated: bool = False
+    timeout_s: float = 600.0
+
+
 EFFORTS = ("none", "minimal", "low", "medium", "high", "xhigh", "max")
 
 
@@ -238,13 +259,13 @@ class DecisionJudge(AsksModel, frozen=True, kw_only=True, tag="decision", omit_d
         msgspec.structs.force_setattr(self, "criteria", criteria)
 
 
-Judge = CheckJudge | CodeJudge | BuiltinJudge | LLMJudge | DecisionJudge
-LocalJudge = CheckJudge | CodeJudge | BuiltinJudge
+Judge = CheckJudge | CodeJudge | BuiltinJudge | CriterionJudge | LLMJudge | DecisionJudge
+LocalJudge = CheckJudge | CodeJudge | BuiltinJudge | CriterionJudge
 ModelJudge = LLMJudge | DecisionJudge
 
 
 def kind_of(judge: Judge) -> str:
-    """The word for the kind of judge that configs and reports use: check, code, builtin, llm, decision."""
+    """The word for the kind of judge that configs and reports use: check, code, builtin, criterion, llm, decision."""
     tag = judge.__struct_config__.tag
     assert isinstance(tag, str)
     return tag

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 import msgspec
@@ -44,3 +45,8 @@ class OpenRouter(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
 
 
 PINS = ("order", "only", "quantizations")
+
+
+def is_this_machine(host: str) -> bool:
+    """True for the names and addresses by which a machine reaches itself; `127.example.org` is none."""
+    return host in ("localhost", "::1") or re.fullmatch(r"127(\.\d{1,3}){3}", host) is not None

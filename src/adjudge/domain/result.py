@@ -10,6 +10,7 @@ from adjudge.domain.case import CaseStub
 from adjudge.domain.errors import Failure, Problem
 from adjudge.domain.gate import GateResult, Threshold
 from adjudge.domain.judge import Judge
+from adjudge.domain.reward import OnError, RewardNode, RewardScore
 from adjudge.domain.scale import Value
 from adjudge.domain.verdict import Status, Usage
 
@@ -161,10 +162,19 @@ class Snapshot(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     panels: dict[str, tuple[str, ...]] = {}
     """Panel -> the judges that answer for it, one a model."""
     thresholds: dict[str, Threshold] = {}
+    rewards: tuple[RewardNode, ...] = ()
+    on_error: OnError = OnError.FAIL
     left_out: tuple[LeftOut, ...] = ()
     warnings: tuple[Problem, ...] = ()
     selection: str = ""
     seed: int = 0
+
+
+class CaseRewards(msgspec.Struct, frozen=True):
+    """The rewards of one case."""
+
+    case: str
+    rewards: tuple[RewardScore, ...]
 
 
 class RunResult(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
@@ -180,6 +190,7 @@ class RunResult(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     gate: GateResult
     judges: tuple[JudgeSummary, ...] = ()
     scores: tuple[Score, ...] = ()
+    rewards: tuple[CaseRewards, ...] = ()
     cases: tuple[CaseStub, ...] = ()
     usage: Usage = Usage()
     left_out: tuple[LeftOut, ...] = ()

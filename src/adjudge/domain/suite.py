@@ -14,6 +14,7 @@ from adjudge.domain.errors import ConfigError, Problem
 from adjudge.domain.gate import Threshold
 from adjudge.domain.judge import EFFORTS, BuiltinJudge, CheckJudge, DecisionJudge, Judge, LLMJudge, Mode
 from adjudge.domain.providers import OpenRouter
+from adjudge.domain.reward import OnError, RewardNode
 from adjudge.domain.scale import Binary, Levels
 from adjudge.domain.snippet import compile_snippet
 
@@ -28,6 +29,8 @@ class Suite(msgspec.Struct, frozen=True, kw_only=True):
         thresholds: By judge name.
         default_model: For LLM judges that name none.
         openrouter: How its models are reached and routed.
+        rewards: Numbers composed from the scores of each case.
+        on_error: What a criterion without a score does to a reward.
         code_paths: Folders that code judges are imported from, first one first.
         format: The dialect it was read from; empty when built in Python.
         warnings: What the reader found worth saying.
@@ -40,6 +43,8 @@ class Suite(msgspec.Struct, frozen=True, kw_only=True):
     description: str = ""
     default_model: str = ""
     openrouter: OpenRouter | None = None
+    rewards: tuple[RewardNode, ...] = ()
+    on_error: OnError = OnError.FAIL
     code_paths: tuple[str, ...] = ()
     format: str = ""
     warnings: tuple[Problem, ...] = ()

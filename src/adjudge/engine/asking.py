@@ -69,6 +69,10 @@ class _Deadline:
         if self._until is None:
             self._until = time.monotonic() + self._limit_s
 
+    @property
+    def begun(self) -> bool:
+        return self._until is not None
+
     def left_s(self) -> float:
         return self._limit_s if self._until is None else max(0.001, self._until - time.monotonic())
 
@@ -228,6 +232,7 @@ class Asker:
                 question.request,
                 question.body,
                 timeout_s=deadline.left_s(),
+                begun=deadline.begun,
                 admit=lambda: self._admit(deadline),
             )
             cost = reply.usage.cost_usd or 0.0

@@ -7,7 +7,7 @@ from typing import Any
 
 import msgspec
 
-from adjudge.domain import Criterion, DecisionJudge, Levels, LLMJudge, Mode, ModelJudge, ProviderOptions
+from adjudge.domain import GUARD, Criterion, DecisionJudge, Levels, LLMJudge, Mode, ModelJudge, ProviderOptions
 from adjudge.judges.showing import Shown, capped, output_images, shown_material
 from adjudge.models import ModelRequest, Part, Question, TextPart, ToolSchema, context_tokens, room_bytes
 from adjudge.prompts import (
@@ -78,8 +78,8 @@ def asking(judge: ModelJudge, record: Mapping[str, Any], reader: DocumentReader)
     common: Shown | None = None
     calls_made = []
     for group in groups:
-        criteria = [judge.criteria[index] for index in group]
-        own = criteria[0].files if judge.mode is Mode.INDIVIDUAL else ()
+        criteria = asked_criteria(judge, group)
+        own = _own_files(judge, criteria[0])
         tool = verdict_tool(criteria, guarded=judge.guards, instructions=judge.instructions)
         taken = len(tool.system) + len(prompt) + len(fixed)
         if own:
@@ -99,6 +99,26 @@ def asking(judge: ModelJudge, record: Mapping[str, Any], reader: DocumentReader)
         )
         calls_made.append(Asked(group, request, capped([*notes, *material.notes]), not own))
     return Asking(tuple(calls_made), (*pictures.parts, *(common.parts if common else ())))
+
+
+def asked_criteria(judge: ModelJudge, group: Sequence[int]) -> list[Criterion]:
+    """The criteria of a call by the names that the model is told: all members of a panel are asked the same."""
+    panel = judge.member_of if isinstance(judge, LLMJudge) else ""
+    criteria = [judge.criteria[index] for index in group]
+    return [
+        msgspec.structs.replace(criterion, name=panel) if panel and criterion.name == judge.name else criterion
+        for criterion in criteria
+    ]
+
+
+def _own_files(judge: LLMJudge, criterion: Criterion) -> tuple[str, ...]:
+    """What a criterion is shown instead of the judge's files; the guard looks at all that any other is shown."""
+    if judge.mode is not Mode.INDIVIDUAL:
+        return ()
+    others = [other for other in judge.criteria if other.name != GUARD]
+    if criterion.files or not judge.guards or criterion.name != GUARD or not any(other.files for other in others):
+        return criterion.files
+    return tuple(dict.fromkeys(name for other in others for name in other.files or judge.files))
 
 
 def _groups(judge: ModelJudge) -> list[tuple[int, ...]]:

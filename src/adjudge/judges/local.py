@@ -14,7 +14,16 @@ from typing import Any
 
 import msgspec
 
-from adjudge.domain import BuiltinJudge, CheckJudge, CodeJudge, ErrorKind, Failure, LocalJudge, compile_snippet
+from adjudge.domain import (
+    BuiltinJudge,
+    CheckJudge,
+    CodeJudge,
+    CriterionJudge,
+    ErrorKind,
+    Failure,
+    LocalJudge,
+    compile_snippet,
+)
 from adjudge.judges.builtin import load_builtin
 from adjudge.judges.outcome import Outcome, cap, read_return
 
@@ -46,6 +55,9 @@ class LocalRunner:
         elif isinstance(judge, CodeJudge):
             self._call, own = _function(judge, code_paths)
             self._own = (own,) if own else ()
+        elif isinstance(judge, CriterionJudge):
+            self._call = _criterion(judge)
+            self._own = ()
         else:
             assert isinstance(judge, BuiltinJudge)
             builtin = load_builtin(judge.builtin)
@@ -61,6 +73,10 @@ class LocalRunner:
         arguments = msgspec.to_builtins(self.judge.arguments)
         try:
             returned = self._call(record, arguments)
+            if isinstance(self.judge, CriterionJudge):
+                from adjudge.judges.criteria import read_criterion
+
+                return read_criterion(returned, self.judge.bounds)
             return read_return(returned, self._scale)
         except Exception as error:
             return Outcome(failure=Failure(ErrorKind.RAISED, describe(error)))
@@ -103,6 +119,27 @@ def _function(judge: CodeJudge, code_paths: tuple[str, ...]) -> tuple[Callback, 
     if not callable(function):
         raise TypeError(f"{judge.module}.{judge.function} is not callable")
     return lambda record, arguments: function(outputs=record, **arguments), getattr(module, "__file__", None) or ""
+
+
+def _criterion(judge: CriterionJudge) -> Callback:
+    """The check that the judge stands for, with the workspace of the record."""
+    from adjudge.judges.criteria import copied, load_tree
+
+    tree = load_tree(judge.root)
+    checks = tree.checks(judge.file)
+    if judge.index >= len(checks) or checks[judge.index].name != judge.label:
+        raise LookupError(
+            f"{judge.file} registers other checks than when it was first imported: {judge.label!r} is gone"
+        )
+
+    def call(record: dict[str, Any], _: dict[str, Any]) -> Any:
+        workspace = Path(record["case_dir"])
+        if not judge.isolated:
+            return tree.run(judge.file, judge.index, workspace)
+        with copied(workspace) as copy:
+            return tree.run(judge.file, judge.index, copy)
+
+    return call
 
 
 def _from_file(path: str) -> Any:

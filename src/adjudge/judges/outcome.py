@@ -20,6 +20,9 @@ class Outcome(msgspec.Struct, frozen=True, omit_defaults=True):
     failure: Failure | None = None
     rationale: str = ""
     printed: str = ""
+    confidence: float | None = None
+    model: str = ""
+    """Who is said to have judged, where the code asked a model itself."""
 
 
 def read_return(returned: Any, scale: Scale | None) -> Outcome:
@@ -29,7 +32,7 @@ def read_return(returned: Any, scale: Scale | None) -> Outcome:
     """
     value, rationale = _split(returned)
     text = cap(rationale if isinstance(rationale, str) else shown(rationale), MAX_RATIONALE)
-    value = _builtin(value)
+    value = python_number(value)
     if scale is not None:
         try:
             return Outcome(scale.validate(value), rationale=text)
@@ -56,7 +59,7 @@ def _split(returned: Any) -> tuple[Any, Any]:
     return returned, ""
 
 
-def _builtin(value: Any) -> Any:
+def python_number(value: Any) -> Any:
     """A numpy scalar (or anything else with `.item()`) as the Python number it stands for."""
     if type(value).__module__ == "numpy" and hasattr(value, "item"):
         value = value.item()

@@ -19,11 +19,11 @@ from adjudge.domain import (
     Usage,
     Verdict,
 )
-from adjudge.judges.llm import Asked
+from adjudge.judges.llm import Asked, asked_criteria
 from adjudge.models import CallError, Reply
 from adjudge.prompts import Answer, Slot, read_answers, read_text_answers, scale_of, slots
 
-PARSER_VERSION = 2
+PARSER_VERSION = 3
 """Part of a certificate's identity; raised whenever the reading of replies changes."""
 
 _CORRECTABLE = frozenset({ErrorKind.UNPARSEABLE, ErrorKind.OFF_SCALE, ErrorKind.TRUNCATED})
@@ -76,7 +76,7 @@ class Reading(msgspec.Struct):
 
 def read_reply(judge: ModelJudge, call: Asked, reply: Reply) -> Reading:
     """Read a reply strictly. What holds no verdict of the asked form is unscored, for booleans too."""
-    criteria = [judge.criteria[index] for index in call.criteria]
+    criteria = asked_criteria(judge, call.criteria)
     if reply.failure is not None:
         return Reading(tuple(Answer(None, failure=Failure(*reply.failure)) for _ in criteria))
     if isinstance(judge, DecisionJudge):

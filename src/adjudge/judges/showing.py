@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
 import msgspec
@@ -58,17 +58,20 @@ def shown_material(judge: AsksModel, files: Sequence[str], reader: DocumentReade
         return Shown()
     texts = [document.text for document in (*documents, *reference)]
     images = sum(bool(document.data) for document in everything)
-    answer_tokens = judge.max_tokens if isinstance(judge, LLMJudge) else 0
-    room = room_bytes(judge.model, answer_tokens=answer_tokens, taken_bytes=taken_bytes, images=images)
-    room -= _OVERHEAD * len(everything)
     length = sum(map(_bytes, texts)) + (trajectory.length if trajectory else 0)
+    room = length  # a decision model is shown everything, or is not asked
+    if isinstance(judge, LLMJudge):
+        room = room_bytes(judge.model, answer_tokens=judge.max_tokens, taken_bytes=taken_bytes, images=images)
+        room -= _OVERHEAD * (len(everything) + (trajectory is not None))
     story = ""
     notes: list[str] = []
     if trajectory is not None:
         share = max(room // 2, room - sum(map(_bytes, texts)))
-        story = trajectory.text(share)
+        story, characters = _told(trajectory, share)
         if len(story) < trajectory.length:
-            notes.append(f"trajectory: cut to {len(story)} of {trajectory.length} characters, all steps kept")
+            steps = "all steps kept" if trajectory.keeps_steps(characters) else "no step shown"
+            notes.append(f"trajectory: cut to {len(story)} of {trajectory.length} characters, {steps}")
+        notes += [f"{path}: not shown: an image outside of the trajectory's folder" for path in trajectory.refused]
         room -= _bytes(story)
     cap = _cap(texts, room)
     parts: list[Part] = []
@@ -76,7 +79,9 @@ def shown_material(judge: AsksModel, files: Sequence[str], reader: DocumentReade
     for document in documents:
         parts += _parts(document, cap, notes, seen)
     if reference:
-        parts += [TextPart(_REFERENCE), *_parts(reference[0], cap, notes, [], what="REFERENCE SOLUTION")]
+        parts.append(TextPart(_REFERENCE))
+        for document in reference:
+            parts += _parts(document, cap, notes, [], what="REFERENCE SOLUTION")
     if story:
         parts.append(TextPart("## Trajectory\n\n" + fenced(story, "trajectory")))
         seen.append(("trajectory", story))
@@ -107,13 +112,32 @@ def capped(notes: Sequence[str]) -> tuple[str, ...]:
     return (*kept, f"and {len(notes) - MAX_NOTES} more notes") if len(notes) > MAX_NOTES else tuple(kept)
 
 
+def _told(trajectory: Trajectory, room: int) -> tuple[str, int]:
+    """(the trajectory in at most `room` bytes, the characters that it was given for that)."""
+    most = max(0, room)
+    if _bytes(trajectory.text(most)) > room:
+        most = _most(lambda characters: _bytes(trajectory.text(characters)) <= room, most)
+    return trajectory.text(most), most
+
+
 def _cap(texts: Sequence[str], room: int) -> int | None:
-    """The most characters of one text; `None` when all fit."""
-    total = sum(map(_bytes, texts))
-    if total <= room:
+    """The most characters of one text, for all to take at most `room` bytes; `None` when they do as they are."""
+    if sum(map(_bytes, texts)) <= room:
         return None
-    characters = sum(map(len, texts))
-    return fair_cap([len(text) for text in texts], int(max(0, room) * characters / total))
+
+    def fit(cap: int) -> bool:
+        return sum(min(len(text), cap) if text.isascii() else _bytes(cut(text, cap)) for text in texts) <= room
+
+    return _most(fit, fair_cap([len(text) for text in texts], room))
+
+
+def _most(fits: Callable[[int], bool], limit: int) -> int:
+    """The largest number up to `limit` that fits, by halving; 0 when none does."""
+    low, high = 0, limit + 1
+    while high - low > 1:
+        middle = (low + high) // 2
+        low, high = (middle, high) if fits(middle) else (low, middle)
+    return low
 
 
 def _cut_notes(documents: Sequence[Document], cap: int | None) -> list[str]:
@@ -153,10 +177,7 @@ def _parts(
 
 
 def _pictures(trajectory: Trajectory | None) -> list[Document]:
-    if trajectory is None or not trajectory.images:
-        return []
-    home = os.path.commonpath([os.path.dirname(path) for path in trajectory.images])  # noqa: PTH120
-    return DocumentReader(home).read(trajectory.images)
+    return DocumentReader(trajectory.home).read(trajectory.images) if trajectory is not None else []
 
 
 def _joined(parts: Iterable[Part]) -> list[Part]:

@@ -59,9 +59,11 @@ class ModelClient:
         body: bytes,
         *,
         timeout_s: float,
+        begun: bool = False,
         admit: Callable[[], None] | None = None,
     ) -> Reply:
-        """Ask once, repeating what failed in passing. `timeout_s` bounds the time from the first attempt on.
+        """Ask once, repeating what failed in passing. `timeout_s` bounds the time from the first attempt on, or from
+        now on when the time of what is asked has `begun` with an earlier call.
 
         `body` is the request as the endpoint's wire spells it, in JSON.
 
@@ -76,28 +78,28 @@ class ModelClient:
         loop = asyncio.get_running_loop()
         timeout_s = min(timeout_s, endpoint.timeout_s or timeout_s)
         attempts = endpoint.attempts or self.retry.attempts
-        deadline: float | None = None
+        deadline: float | None = loop.time() + timeout_s if begun else None
         attempt = 0
         while True:
-            await _place(limit, timeout_s if deadline is None else deadline - loop.time())
+            await self._place(limit, timeout_s, deadline)
             try:
-                async with self._overall:
-                    self._check_alive(key)
-                    if admit is not None:
-                        admit()
-                    began = loop.time()
-                    deadline = deadline if deadline is not None else began + timeout_s
-                    shape = self._shapes.get(key, PLAIN)
-                    if shape is not PLAIN:
-                        body = msgspec.json.encode(endpoint.wire.body(request, endpoint.model, shape))
-                    try:
-                        reply = await self._attempt(endpoint, request, body, limit=max(0.001, deadline - began))
-                        limit.answered(loop.time() - began)
-                        self._unreached.pop(key, None)
-                        return _told(reply, shape)
-                    except CallError as caught:
-                        error = caught
+                self._check_alive(key)
+                if admit is not None:
+                    admit()
+                began = loop.time()
+                deadline = deadline if deadline is not None else began + timeout_s
+                shape = self._shapes.get(key, PLAIN)
+                if shape is not PLAIN:
+                    body = msgspec.json.encode(endpoint.wire.body(request, endpoint.model, shape))
+                try:
+                    reply = await self._attempt(endpoint, request, body, limit=max(0.001, deadline - began))
+                    limit.answered(loop.time() - began)
+                    self._unreached.pop(key, None)
+                    return _told(reply, shape)
+                except CallError as caught:
+                    error = caught
             finally:
+                self._overall.release()
                 limit.release()
             if self._adapts(key, endpoint, shape, body, error):
                 continue
@@ -118,6 +120,26 @@ class ModelClient:
             await asyncio.sleep(wait)
         self._give_up(key, error)
         raise error
+
+    async def _place(self, limit: AdaptiveLimit, timeout_s: float, deadline: float | None) -> None:
+        """Wait for a place among all requests and at the endpoint, but not past the deadline, nor where the endpoint
+        asked to be left alone for longer than that."""
+        within_s = timeout_s if deadline is None else deadline - asyncio.get_running_loop().time()
+        pause = limit.pause_s()
+        if pause > max(0.0, within_s):
+            text = f"the provider asked to wait {pause:.0f} s more, past the limit of {within_s:.0f} s"
+            raise CallError(ErrorKind.RATE_LIMITED, text)
+        try:
+            async with asyncio.timeout_at(deadline):
+                await limit.acquire()
+                try:
+                    await self._overall.acquire()
+                except BaseException:
+                    limit.release()
+                    raise
+        except TimeoutError:
+            text = f"no verdict within {timeout_s:g} s: the next attempt found no place among the requests under way"
+            raise CallError(ErrorKind.TIMEOUT, text) from None
 
     def _give_up(self, key: _Key, error: CallError) -> None:
         """Ask an endpoint no more that several calls in a row could not reach at all, with every repetition."""
@@ -177,15 +199,6 @@ class ModelClient:
             text = f"the response is not JSON: {_scrubbed(response.content, endpoint)[:80]!r}"
             raise CallError(ErrorKind.PROVIDER_ERROR, text, retryable=True) from None
         return _read(payload, endpoint, request)
-
-
-async def _place(limit: AdaptiveLimit, within_s: float) -> None:
-    """Wait for a place, unless the endpoint asked to be left alone for longer than that."""
-    pause = limit.pause_s()
-    if pause > within_s:
-        text = f"the provider asked to wait {pause:.0f} s more, past the limit of {within_s:.0f} s"
-        raise CallError(ErrorKind.RATE_LIMITED, text)
-    await limit.acquire()
 
 
 async def _sent(

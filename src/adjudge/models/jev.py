@@ -7,7 +7,7 @@ from typing import Any
 import msgspec
 
 from adjudge.domain import ErrorKind, Usage, shown
-from adjudge.models.wire import PLAIN, CallError, ModelRequest, Reply, Shape, TextPart, count
+from adjudge.models.wire import PLAIN, CallError, ModelRequest, Question, Reply, Shape, TextPart, count
 
 JEV_URL = "https://api.typesafe.ai"
 JEV_MODEL = "jev-latest"
@@ -23,8 +23,7 @@ class JevWire:
         state = "\n\n".join(part.text for part in request.parts() if isinstance(part, TextPart))
         questions: dict[str, Any] = {}
         for question in request.questions:
-            kind = "score" if question.levels else "noul"
-            asked: dict[str, Any] = {"type": kind, "instructions": question.instructions}
+            asked: dict[str, Any] = {"type": _kind(question), "instructions": question.instructions}
             questions[question.key] = {**asked, "criteria": list(question.levels)} if question.levels else asked
         return {"state": state, "model": model, "questions": questions}
 
@@ -32,7 +31,7 @@ class JevWire:
         answers = payload.get("answers") if isinstance(payload, dict) else None
         if not isinstance(answers, dict):
             raise CallError(ErrorKind.PROVIDER_ERROR, f"not a JEV response: {shown(payload)}", retryable=True)
-        found = {key: _number(answers.get(key)) for key in (question.key for question in request.questions)}
+        found = {question.key: _number(answers.get(question.key), _kind(question)) for question in request.questions}
         usage = payload.get("usage") if isinstance(payload.get("usage"), dict) else {}
         return Reply(
             arguments=msgspec.json.encode({key: value for key, value in found.items() if value is not None}).decode(),
@@ -41,11 +40,15 @@ class JevWire:
         )
 
 
-def _number(answer: Any) -> list[float | None] | None:
-    """[the probability or mean level, how sure the model is of a level]; `None` for anything else."""
+def _kind(question: Question) -> str:
+    return "score" if question.levels else "noul"
+
+
+def _number(answer: Any, kind: str) -> list[float | None] | None:
+    """[the probability or mean level, how sure the model is of a level]; `None` for an answer of another kind."""
     if not isinstance(answer, dict):
         return None
-    raw = answer.get("noul" if answer.get("type") == "noul" else "score")
+    raw = answer.get(kind)
     if isinstance(raw, bool) or not isinstance(raw, int | float):
         return None
     sure = answer.get("confidence")

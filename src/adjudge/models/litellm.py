@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 from typing import Any
 
 import msgspec
@@ -12,6 +13,8 @@ from adjudge.models.openai import OpenAIWire
 from adjudge.models.wire import CallError, ModelRequest, Reply, status_error
 
 _COST = "response_cost"
+_GRANTS_ACCESS = re.compile("KEY|TOKEN|SECRET|PASSWORD")
+_TRACEBACK = "Traceback (most recent call last)"
 
 
 class LiteLLMWire(OpenAIWire):
@@ -25,6 +28,7 @@ class LiteLLMWire(OpenAIWire):
         self.provider = provider
         self._environ = environ
         self._call = call
+        self._secrets = [value for name, value in environ.items() if len(value) > 7 and _GRANTS_ACCESS.search(name)]
 
     async def send(self, body: dict[str, Any], timeout_s: float) -> Any:
         """The response as Chat Completions would give it; LiteLLM's own repetitions are off.
@@ -38,14 +42,16 @@ class LiteLLMWire(OpenAIWire):
                 **body, **self._call, timeout=timeout_s, num_retries=0, max_retries=0, drop_params=False
             )
         except library.exceptions.Timeout as error:
-            raise CallError(ErrorKind.TIMEOUT, _words(error), retryable=True) from None
+            raise CallError(ErrorKind.TIMEOUT, self._words(error), retryable=True) from None
         except library.exceptions.APIConnectionError as error:
-            raise CallError(ErrorKind.CONNECTION, _words(error), retryable=True) from None
+            raise CallError(ErrorKind.CONNECTION, self._words(error), retryable=True) from None
         except Exception as error:
-            status = getattr(error, "status_code", None)
-            if not isinstance(status, int) or not 400 <= status < 600:
-                raise CallError(ErrorKind.REQUEST_REJECTED, _words(error)) from None
-            raise status_error(status, getattr(error, "litellm_response_headers", None) or {}, _words(error)) from None
+            status, words = getattr(error, "status_code", None), self._words(error)
+            if isinstance(status, int) and 400 <= status < 600:
+                raise status_error(status, getattr(error, "litellm_response_headers", None) or {}, words) from None
+            if isinstance(status, int):  # a success that LiteLLM cannot read
+                raise CallError(ErrorKind.PROVIDER_ERROR, words, retryable=True) from None
+            raise CallError(ErrorKind.REQUEST_REJECTED, words) from None
         payload = response.model_dump()
         payload[_COST] = getattr(response, "_hidden_params", {}).get("response_cost")
         return payload
@@ -67,7 +73,9 @@ class LiteLLMWire(OpenAIWire):
         litellm.suppress_debug_info = True
         return litellm
 
-
-def _words(error: Exception) -> str:
-    text = str(getattr(error, "message", "") or error)
-    return " ".join(text.split())[:300] or type(error).__name__
+    def _words(self, error: Exception) -> str:
+        """What LiteLLM says, without its stack and without a key, should the provider quote one."""
+        text = str(getattr(error, "message", "") or error).partition(_TRACEBACK)[0]
+        for secret in self._secrets:
+            text = text.replace(secret, "***")
+        return " ".join(text.split())[:300] or type(error).__name__

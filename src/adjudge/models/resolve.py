@@ -6,7 +6,7 @@ import importlib.util
 from collections.abc import Mapping
 from urllib.parse import urlsplit
 
-from adjudge.domain import MissingExtraError, OpenRouter
+from adjudge.domain import MissingExtraError, OpenRouter, is_this_machine
 from adjudge.models.anthropic import VERSION, AnthropicWire
 from adjudge.models.jev import JEV_MODEL, JEV_URL, JevWire
 from adjudge.models.litellm import LiteLLMWire
@@ -186,5 +186,4 @@ def _base_url(variable: str, default: str, environ: Mapping[str, str]) -> str:
 
 def is_loopback(endpoint: Endpoint) -> bool:
     """True if the endpoint is on this machine, where calls are free."""
-    host = urlsplit(endpoint.url).hostname or ""
-    return host == "localhost" or host == "::1" or host.startswith("127.")
+    return is_this_machine(urlsplit(endpoint.url).hostname or "")

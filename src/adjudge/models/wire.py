@@ -108,6 +108,13 @@ _NOT_TAKEN = re.compile(
 )
 
 
+_ALSO_CALLED = {
+    "output_config": ("effort parameter",),
+    "reasoning_effort": ("reasoning.effort", "effort parameter"),
+}
+"""What providers call a parameter in their errors, besides its name."""
+
+
 class CallError(Exception):
     """A request that got no reply.
 
@@ -143,7 +150,8 @@ class CallError(Exception):
 
     def rejects(self, parameter: str) -> bool:
         """True if the provider says that it does not know, or not take, a parameter (rather than its value)."""
-        return self._is_about(parameter) and _NOT_TAKEN.search(self.message) is not None
+        names = (parameter, *_ALSO_CALLED.get(parameter, ()))
+        return any(map(self._is_about, names)) and _NOT_TAKEN.search(self.message) is not None
 
     def _is_about(self, parameter: str) -> bool:
         return self.kind is ErrorKind.REQUEST_REJECTED and parameter in self.message

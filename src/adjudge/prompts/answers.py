@@ -10,7 +10,7 @@ import msgspec
 
 from adjudge.domain import Binary, Criterion, ErrorKind, Failure, Levels, OffScaleError, Value, shown
 from adjudge.prompts.contract import Slot, field_of, scale_of, slots
-from adjudge.prompts.extract import last_object
+from adjudge.prompts.extract import own_objects
 
 NO_CALL = "no verdict tool call and no JSON verdict"
 
@@ -37,11 +37,18 @@ def read_answers(text: str, criteria: Sequence[Criterion], *, guarded: bool = Fa
 
 
 def read_text_answers(text: str, criteria: Sequence[Criterion], *, guarded: bool = False) -> tuple[Answer, ...]:
-    """Read an answer that came as text: the last JSON object in it that is not quoted must be the verdict."""
-    found = last_object(text)
-    decoded = Failure(ErrorKind.UNPARSEABLE) if found is None else _decoded(found)
+    """Read an answer that came as text: the last JSON object in it that is not quoted must be the verdict.
+
+    When another verdict stands before it, with words between the two, neither is taken: one may be a quotation.
+    """
+    *earlier, found = own_objects(text) or [""]
+    decoded = _decoded(found)
     if isinstance(decoded, Failure):
         return tuple(_failed(ErrorKind.UNPARSEABLE, f"{NO_CALL}: {shown(text)}") for _ in criteria)
+    places = slots(criteria, guarded=guarded)
+    if any(_contradicts(other, decoded, places) for other in earlier):
+        message = f"the text holds verdicts that differ: {shown(text)}"
+        return tuple(_failed(ErrorKind.UNPARSEABLE, message) for _ in criteria)
     return _read(decoded, criteria, guarded)
 
 
@@ -70,6 +77,20 @@ def _read(decoded: Any, criteria: Sequence[Criterion], guarded: bool) -> tuple[A
         else:
             found[slot.criterion.name] = _one(decoded[slot.key], slot)
     return tuple(found[criterion.name] for criterion in criteria)
+
+
+def _contradicts(text: str, decoded: Any, places: Sequence[Slot]) -> bool:
+    """True if an object answers a criterion otherwise; a broken one does if it names what is asked for."""
+    other = _decoded(text)
+    if isinstance(other, Failure):
+        return any(f'"{slot.field}"' in text for slot in places)
+    return any(_raw(other, slot) not in ("", _raw(decoded, slot)) for slot in places)
+
+
+def _raw(decoded: Any, slot: Slot) -> str:
+    """What stands in a slot, whatever it is; empty when there is nothing."""
+    found = decoded.get(slot.key) if slot.key and isinstance(decoded, dict) else decoded
+    return repr(found[slot.field]) if isinstance(found, dict) and slot.field in found else ""
 
 
 def _one(arguments: Any, slot: Slot) -> Answer:

@@ -24,13 +24,18 @@ def cut(text: str, cap: int) -> str:
     """The text in at most `cap` characters: its head and tail, with a mark between them that counts what is gone."""
     if len(text) <= cap:
         return text
-    mark = f"\n[... cut: {len(text) - cap} characters and more ...]\n"
-    keep = cap - len(mark)
+    gone = len(text) - cap + len(_mark(0))
+    while len(text) - gone + len(mark := _mark(gone)) > cap:  # the mark grows with the number in it
+        gone += 1
+    keep = len(text) - gone
     if keep < 20:
         return text[: cap - 1] + "…" if cap > 0 else ""
     head = int(keep * _HEAD_SHARE)
-    mark = f"\n[... cut: {len(text) - keep} characters ...]\n"
-    return text[:head] + mark + text[len(text) - (cap - len(mark) - head) :]
+    return text[:head] + mark + text[len(text) - (keep - head) :]
+
+
+def _mark(gone: int) -> str:
+    return f"\n[... cut: {gone} characters ...]\n"
 
 
 def in_proportion(parts: Sequence[str], room: int) -> list[str]:
@@ -44,8 +49,10 @@ def in_proportion(parts: Sequence[str], room: int) -> list[str]:
         return list(parts)
     least = [min(length, _LEAST_STEP) for length in lengths]
     if sum(least) > room:
-        share = room / sum(least)
-        return [cut(part, int(length * share)) for part, length in zip(parts, least, strict=True)]
+        some = sum(length > 0 for length in lengths)
+        share = max(0, room - some) / max(1, sum(least) - some)
+        first = int(room >= some)
+        return [cut(part, first + int((floor - 1) * share)) for part, floor in zip(parts, least, strict=True)]
     spare = (room - sum(least)) / (total - sum(least))
     caps = [floor + int((length - floor) * spare) for floor, length in zip(least, lengths, strict=True)]
     return [cut(part, cap) for part, cap in zip(parts, caps, strict=True)]

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import base64
+import codecs
 import glob
 import os
+import zipfile
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
@@ -15,6 +17,7 @@ from adjudge.domain import MissingExtraError
 MAX_TEXT_BYTES = 1024 * 1024
 MAX_IMAGE_BYTES = 5 * 1024 * 1024
 MAX_DOCUMENT_BYTES = 32 * 1024 * 1024
+MAX_UNPACKED_BYTES = 512 * 1024 * 1024
 MAX_FILES = 2_000
 MAX_IMAGES = 20
 
@@ -57,9 +60,9 @@ class DocumentReader:
         images = 0
         for pattern in patterns:
             for label, path, missing in self._matches(pattern):
-                if path and path in seen:
+                if (path or label) in seen:
                     continue
-                seen.add(path)
+                seen.add(path or label)
                 if len(found) >= MAX_FILES:
                     found.append(Document(pattern, missing=f"not shown: more than {MAX_FILES} files are named"))
                     return found
@@ -82,11 +85,16 @@ class DocumentReader:
             return
         if glob.has_magic(pattern):
             for base in (self.home, os.getcwd()):  # noqa: PTH109
-                names = sorted(glob.glob(pattern, root_dir=base, recursive=True))  # noqa: PTH207
+                names = sorted(_globbed(base, pattern))
+                shown = [name for name in names if not os.path.isdir(os.path.join(base, name))]  # noqa: PTH112, PTH118
                 for name in names:
                     path = os.path.join(base, name)  # noqa: PTH118
                     if not os.path.isdir(path):  # noqa: PTH112
                         yield from self._below(name, path, self._root(base, name))
+                    elif os.path.islink(path):  # noqa: PTH114
+                        yield name, "", "not shown: a link to a folder"
+                    elif not shown:
+                        yield name, "", "not shown: a folder, of which the pattern names no file"
                 if names:
                     return
         yield pattern, "", "not found"
@@ -140,7 +148,24 @@ class DocumentReader:
         if key not in self._read:
             self.opened += 1
             self._read[key] = _read(label, path, html)
-        return self._read[key]
+        document = self._read[key]
+        # However it was named when it was read, so that no prompt depends on the one before.
+        return document if document.label == label else msgspec.structs.replace(document, label=label)
+
+
+def _globbed(base: str, pattern: str) -> set[str]:
+    """What a glob matches; `**` follows no link, since links that lead round have no end."""
+    head, recursive, tail = pattern.partition("**/") if "**/" in pattern else pattern.partition("**")
+    if not recursive or (head and not head.endswith("/")) or (tail and not recursive.endswith("/")):
+        return set(glob.glob(pattern, root_dir=base))  # noqa: PTH207
+    found: set[str] = set()
+    for top in glob.glob(head, root_dir=base) if head else [""]:  # noqa: PTH207
+        for folder, inner, _ in os.walk(os.path.join(base, top)):  # noqa: PTH118
+            inner[:] = [name for name in inner if not name.startswith(".")]
+            below = os.path.relpath(folder, os.path.join(base, top))  # noqa: PTH118
+            names = _globbed(folder, tail or "*")
+            found.update(os.path.normpath(os.path.join(top, below, name)) for name in names)  # noqa: PTH118
+    return found
 
 
 def _read(label: str, path: str, html: str) -> Document:
@@ -162,26 +187,30 @@ def _read(label: str, path: str, html: str) -> Document:
 
 
 def _text(label: str, path: str, size: int) -> Document:
-    note = ""
+    half = MAX_TEXT_BYTES // 2
+    whole = size <= MAX_TEXT_BYTES
     with open(path, "rb") as file:  # noqa: PTH123
-        if size > MAX_TEXT_BYTES:
-            data = file.read(MAX_TEXT_BYTES // 2)
-            file.seek(-(MAX_TEXT_BYTES // 2), os.SEEK_END)
-            gone = size - MAX_TEXT_BYTES
-            data += f"\n[... cut: {gone} bytes ...]\n".encode() + file.read()
-            note = f"cut to {MAX_TEXT_BYTES} of {size} bytes"
-        else:
-            data = file.read()
-    if data.startswith((b"\xff\xfe", b"\xfe\xff")):
-        return Document(label, data.decode("utf-16", "replace"), note=note)
-    if b"\0" in data[:8192]:
+        head = file.read(MAX_TEXT_BYTES if whole else half)
+        tail = b""
+        if not whole:
+            file.seek(-half, os.SEEK_END)
+            tail = file.read()
+    notes = [] if whole else [f"cut to {MAX_TEXT_BYTES} of {size} bytes"]
+    if head.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
+        encoding = "utf-16-le" if head.startswith(codecs.BOM_UTF16_LE) else "utf-16-be"
+        parts = [part.decode(encoding, "replace") for part in (head[2:], tail[(size - half) % 2 :])]
+    elif b"\0" in head[:8192]:
         return Document(label, missing=f"not shown: binary, {size} bytes")
-    try:
-        text = data.decode("utf-8-sig")
-    except UnicodeDecodeError:
-        text = data.decode("utf-8", "replace") if note else data.decode("cp1252", "replace")
-        note = "; ".join(filter(None, (note, "not UTF-8: decoded as Windows-1252, some characters may be wrong")))
-    return Document(label, text, note=note, missing="" if text.strip() else "empty")
+    else:
+        try:
+            # What is cut may be cut within a character.
+            start = next((k for k, byte in enumerate(tail[:4]) if byte & 0xC0 != 0x80), 0)
+            parts = [codecs.getincrementaldecoder("utf-8-sig")().decode(head, whole), tail[start:].decode()]
+        except UnicodeDecodeError:
+            parts = [part.decode("cp1252", "replace") for part in (head, tail)]
+            notes.append("not UTF-8: decoded as Windows-1252, some characters may be wrong")
+    text = parts[0] if whole else f"\n[... cut: {size - MAX_TEXT_BYTES} bytes ...]\n".join(parts)
+    return Document(label, text, note="; ".join(notes), missing="" if text.strip() else "empty")
 
 
 def _converted(label: str, path: str) -> Document:
@@ -189,6 +218,9 @@ def _converted(label: str, path: str) -> Document:
         from markitdown import MarkItDown
     except ImportError:
         raise MissingExtraError(f"{label} is shown through markitdown, which is not installed: {INSTALL}") from None
+    unpacked = _unpacked_bytes(path)
+    if unpacked > MAX_UNPACKED_BYTES:
+        return Document(label, missing=f"not shown: {unpacked} bytes unpacked, more than {MAX_UNPACKED_BYTES}")
     try:
         text = MarkItDown(enable_plugins=False).convert_local(path).text_content
     except Exception as error:  # whatever a parser does with a hostile file
@@ -198,6 +230,15 @@ def _converted(label: str, path: str) -> Document:
 
         return Document(label, cut(text, MAX_TEXT_BYTES), note=f"cut to {MAX_TEXT_BYTES} of {len(text)} characters")
     return Document(label, text, missing="" if text.strip() else "holds no text that could be read")
+
+
+def _unpacked_bytes(path: str) -> int:
+    """What a zip archive, which many documents are, says that it holds; it is read no further than that."""
+    try:
+        with zipfile.ZipFile(path) as archive:
+            return sum(entry.file_size for entry in archive.infolist())
+    except (zipfile.BadZipFile, ValueError, NotImplementedError):
+        return 0
 
 
 def _readable(name: str) -> str:

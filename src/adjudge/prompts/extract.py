@@ -1,95 +1,115 @@
 """Finding the verdict in a reply that came as text, in one pass.
 
 What a reply quotes is not what it says: block quotes, code blocks that are not its last word, quotation marks, echoed
-material and what stands within a sentence are passed over, and so is everything inside of an object.
+material and what stands within a sentence are passed over, and so is everything inside of an object. Nothing tells a
+quotation that has words before and after it from a verdict, so such an object is none.
 """
 
 from __future__ import annotations
 
 import re
+from typing import NamedTuple
 
-_FENCE = re.compile(r"[ \t]{0,3}(`{3,}|~{3,})([^\n`]*)\s*")
-_START = re.compile(r"\{|\[(?=\s*[\[{])")
+_FENCE = re.compile(r"[ \t]*+(`{3,}+|~{3,}+)([^\n`]*+)")
+_START = re.compile(r'^[ \t]*+\{|\{(?=\s*+["}])|\[(?=\s*+[\[{])', re.MULTILINE)
 _STRUCTURE = re.compile(r'[{\[]+|[}\]]+|"(?:[^"\\]++|\\.)*+"|"', re.DOTALL)
 _MARKER = re.compile(r"\[BEGIN EVALUATED MATERIAL[^\]\n]{0,260}?(?:#([0-9a-f]{12}))?\]")
+_QUOTED = "\0"
+"""Stands for what is quoted, which are words, but not the reply's own."""
+_LONGEST_INDENT = 200
 
 
-def last_object(text: str) -> str | None:
-    """The last object of a text that is not quoted, as it stands there; `None` when there is none.
+class _Piece(NamedTuple):
+    """An object that stands on lines of its own, or a code block; where it stands in the prose."""
 
-    It stands on lines of its own, or is the code block that the text ends with. It may be no valid JSON, or a list: a
-    broken last word is not replaced by an earlier one. An object that never ends leaves nothing. Takes time in
-    proportion to the length of the text.
+    start: int
+    end: int
+    text: str
+
+
+def own_objects(text: str) -> list[str]:
+    """The last object of a text that is not quoted, as it stands there, after those that it may contradict.
+
+    It stands on lines of its own with nothing but blanks before or after it, or is the code block that the text ends
+    with. It may be no valid JSON, or a list: a broken last word is not replaced by an earlier one. Before it come the
+    earlier objects and code blocks that words part from it: which of them is quoted, no form tells. Nothing is left by
+    an object that never ends. Takes time in proportion to the length of the text.
     """
-    prose, block = _own_words(text)
-    if block is not None:
-        return block
-    found: str | None = None
-    position = found_end = 0
-    inside = dict.fromkeys(_PAIRED, False)
-    while (start := _START.search(prose, position)) is not None:
-        if start.start() > position:
-            _track(inside, prose[position : start.start()])
-        end = _end(prose, start.start())
+    prose, blocks = _own_words(text)
+    pieces, ends = _standing(prose)
+    if blocks and not prose[blocks[-1].end :].strip():
+        last = blocks.pop()
+    elif pieces and ends:
+        last = pieces.pop()
+    else:
+        return []
+    cursor, apart = last.start, False
+    earlier: list[str] = []
+    for piece in sorted((*pieces, *blocks), reverse=True):
+        if piece.start >= last.end:
+            continue  # a code block below the last object
+        apart = apart or bool(prose[piece.end : cursor].strip())
+        if apart:
+            earlier.append(piece.text)
+        cursor = piece.start
+    if prose[last.end :].strip() and (apart or prose[:cursor].strip()):
+        return []
+    return [*reversed(earlier), last.text]
+
+
+def _standing(prose: str) -> tuple[list[_Piece], bool]:
+    """(the objects that stand on lines of their own, whether every object has an end)."""
+    found: list[_Piece] = []
+    position = 0
+    while (mark := _START.search(prose, position)) is not None:
+        start = mark.end() - 1
+        end = _end(prose, start)
         if end is None:
-            return None
-        if not any(inside.values()) and _stands_alone(prose, start.start(), end):
-            found, found_end = prose[start.start() : end], end
-            introduced = prose[position : start.start()].rstrip().endswith(":")
+            return [*found, _Piece(start, start + 1, prose[start:])], False
+        if _stands_alone(prose, start, end):
+            found.append(_Piece(start, end, prose[start:end]))
         position = end
-    if found is not None and introduced and prose[found_end:].strip():
-        return None  # "the file says:", the object, and then what the judge thinks of it
-    return found
+    return found, True
 
 
 def _stands_alone(prose: str, start: int, end: int) -> bool:
     """True if nothing else stands on the first line of an object before it, and on its last line after it."""
-    line_start = prose.rfind("\n", max(0, start - _LONGEST_INDENT), start) + 1 or max(0, start - _LONGEST_INDENT)
-    line_end = prose.find("\n", end, end + _LONGEST_INDENT)
-    after = prose[end : line_end if line_end >= 0 else end + _LONGEST_INDENT]
-    return not prose[line_start:start].strip() and not after.strip()
+    earliest, latest = max(0, start - _LONGEST_INDENT), end + _LONGEST_INDENT
+    line_start = prose.rfind("\n", earliest, start) + 1
+    line_end = prose.find("\n", end, latest)
+    if (not line_start and earliest) or (line_end < 0 and latest < len(prose)):
+        return False
+    return not prose[line_start:start].strip() and not prose[end : line_end if line_end >= 0 else latest].strip()
 
 
-_LONGEST_INDENT = 200
-_PAIRED = {'"': '"', "`": "`", "“": "”", "«": "»"}
-
-
-def _track(inside: dict[str, bool], prose: str) -> None:
-    """Follow which quotation is open after some prose; a new line ends every one."""
-    if "\n" in prose:
-        prose = prose.rpartition("\n")[2]
-        inside.update(dict.fromkeys(inside, False))
-    for opening, closing in _PAIRED.items():
-        if opening == closing:
-            inside[opening] ^= bool(prose.count(opening) % 2)
-        elif opening in prose or closing in prose:
-            inside[opening] = prose.rfind(opening) > prose.rfind(closing)
-
-
-def _own_words(text: str) -> tuple[str, str | None]:
-    """(the text without what it quotes, the code block that it ends with)."""
+def _own_words(text: str) -> tuple[str, list[_Piece]]:
+    """(the text with a mark for all that it quotes, its code blocks by where they stood)."""
     prose: list[str] = []
+    blocks: list[_Piece] = []
     block: list[str] | None = None
-    last: str | None = None
     fence = ""
+    quoting = False
+    length = 0
     for line in _without_echo(text).split("\n"):
         mark = _FENCE.fullmatch(line)
         if block is not None:
-            if mark and mark[1][0] == fence[0] and len(mark[1]) >= len(fence) and not mark[2].strip():
-                last, block = "\n".join(block).strip(), None
-            else:
+            if mark is None or not mark[1].startswith(fence) or mark[2].strip():
                 block.append(line)
-        elif mark:
-            prose.append("")
-            block, fence = [], mark[1]
-        elif line.lstrip().startswith(">"):
-            prose.append("")
-        else:
-            prose.append(line)
-            last = None if line.strip() else last
+                continue
+            blocks.append(_Piece(length, length + 1, "\n".join(block).strip()))
+            block, said = None, _QUOTED
+        elif mark is not None:
+            block, fence, quoting = [], mark[1], False
+            continue
+        else:  # a quotation goes on until a blank line
+            quoting = line.lstrip().startswith(">") or (quoting and bool(line.strip()))
+            said = _QUOTED if quoting else line
+        prose.append(said)
+        length += len(said) + 1
     if block is not None:  # a block that is never closed is the last word, and broken
-        return "", "{"
-    return "\n".join(prose), last
+        prose.append(_QUOTED)
+        blocks.append(_Piece(length, length + 1, "{"))
+    return "\n".join(prose), blocks
 
 
 def _without_echo(text: str) -> str:

@@ -38,7 +38,7 @@ _MARKER = (
     + _INVISIBLE
     + f"(?:{_word('BEGIN')}|{_word('END')})"
     + _INVISIBLE
-    + f"(?:{_word('EVALUATED')}{_INVISIBLE}{_word('MATERIAL')}|{_word('EXCERPT')})"
+    + f"(?:{_word('EVALUATED')}{_INVISIBLE}{_word('MATERIAL')}|{_word('EXCERPT')}|{_word('REFERENCE')})"
     + ")"
 )
 
@@ -59,4 +59,4 @@ def fenced(text: str, name: str, *, what: str = "EVALUATED MATERIAL") -> str:
 
 def label_of(name: str) -> str:
     """A name as it may stand in a marker: one line, no brackets, at most 200 characters."""
-    return "".join(c if c.isprintable() and c not in "[]" else " " for c in name)[:200]
+    return "".join(c if c.isprintable() and c not in "[]\uff3b\uff3d" else " " for c in name)[:200]

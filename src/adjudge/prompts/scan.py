@@ -18,6 +18,7 @@ _BEST = (
     r"top score|score of \d|10/10|5/5|100/100|as (?:passed|passing|correct))"
 )
 _MUST = r"(?:you must|you should|please|always)"
+_WORK = r"(?:agent|answer|case|code|output|response|result|solution|submission|work)"
 _FIELD = r"(?:rationale|reasoning|passed|score|verdict|flagged)"
 _SAYS = r"(?:final |overall )?(?:score|verdict|grade|rating|passed)"
 _ROLE = r"\[/?INST\]|<\|im_(?:start|end)\|>|<\|?/?(?:system|assistant)\|?>"
@@ -40,7 +41,7 @@ _PATTERNS: tuple[tuple[str, str, str], ...] = (
     (
         "asks to be passed",
         "pass |approve |accept ",
-        rf"\b{_MUST}\b[^.\n]{{0,30}}\b(?:pass|approve|accept) (?:this|the|it|every|all)\b",
+        rf"\b{_MUST}\b[^.\n]{{0,30}}\b(?:pass|approve|accept) (?:this|it|every|all|the {_WORK})\b",
     ),
     (
         "has the form of a verdict",
@@ -55,7 +56,7 @@ _PATTERNS: tuple[tuple[str, str, str], ...] = (
     (
         "has the form of a prompt",
         "[inst]|[/inst]|<|im_|system|assistant",
-        rf"{_ROLE}|^\s*(?:system|assistant)\s*(?:prompt|message)?\s*:\s",
+        rf"{_ROLE}|^[^\S\n]*+(?:system|assistant)[^\S\n]*+(?:(?:prompt|message)[^\S\n]*+)?:\s",
     ),
     (
         "imitates the judge's markers",

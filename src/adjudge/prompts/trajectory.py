@@ -20,22 +20,34 @@ class TrajectoryError(ValueError):
 
 
 class Trajectory(msgspec.Struct, frozen=True):
-    """A trajectory as alternating fixed text and contents, so that only contents are cut. `images` are paths."""
+    """A trajectory as alternating fixed text and contents, so that only contents are cut.
+
+    `images` are paths in the folder `home`; those that lead out of it are `refused`.
+    """
 
     pieces: tuple[tuple[bool, str], ...]
     steps: int
     images: tuple[str, ...] = ()
+    refused: tuple[str, ...] = ()
+    home: str = ""
 
     @property
     def length(self) -> int:
         return sum(len(text) for _, text in self.pieces)
 
+    @property
+    def _fixed(self) -> int:
+        return sum(len(text) for content, text in self.pieces if not content)
+
+    def keeps_steps(self, room: int) -> bool:
+        """True if `room` characters hold every step, at least its heading."""
+        return self._fixed <= room
+
     def text(self, room: int) -> str:
         """The trajectory in at most `room` characters, contents cut in proportion to their length."""
-        fixed = sum(len(text) for content, text in self.pieces if not content)
-        if fixed > room:
+        if not self.keeps_steps(room):
             return _outline(self.steps, room)
-        contents = in_proportion([text for content, text in self.pieces if content], room - fixed)
+        contents = in_proportion([text for content, text in self.pieces if content], room - self._fixed)
         cut = iter(contents)
         return "".join(next(cut) if content else text for content, text in self.pieces)
 
@@ -74,8 +86,15 @@ def _trajectory(data: dict[str, Any], path: str) -> Trajectory:
         for mark, content in _contents(fields, images):
             pieces += [(False, mark), (True, content), (False, "\n")]
     home = os.path.realpath(os.path.dirname(path))  # noqa: PTH120
-    inside = [os.path.realpath(os.path.join(home, image)) for image in dict.fromkeys(images)]  # noqa: PTH118
-    return Trajectory(tuple(pieces), len(steps), tuple(p for p in inside if p.startswith(home + os.sep)))
+    inside: list[str] = []
+    refused: list[str] = []
+    for image in dict.fromkeys(images):
+        real = "" if "\0" in image else os.path.realpath(os.path.join(home, image))  # noqa: PTH118
+        if real.startswith(home.rstrip(os.sep) + os.sep):
+            inside.append(os.path.relpath(real, home))
+        else:
+            refused.append(image)
+    return Trajectory(tuple(pieces), len(steps), tuple(inside), tuple(refused), home)
 
 
 def _contents(step: dict[str, Any], images: list[str]) -> Iterator[tuple[str, str]]:

@@ -8,6 +8,8 @@ import msgspec
 
 from adjudge.domain import (
     GUARD,
+    CaseRewards,
+    CaseStub,
     Criterion,
     ErrorKind,
     Guard,
@@ -24,6 +26,7 @@ from adjudge.domain import (
 from adjudge.scoring.gate import decide, threshold_of
 from adjudge.scoring.panel import panel_agreement, panel_scores
 from adjudge.scoring.reduce import decided, penalised, reduce_samples
+from adjudge.scoring.reward import RewardScorer
 from adjudge.scoring.summarise import summarise
 
 
@@ -49,6 +52,7 @@ def compose(snapshot: Snapshot, verdicts: Iterable[Verdict], *, version: str = "
             column = columns.of(judge, criterion)
             scores += column
             summaries.append(_summary(snapshot, judge, criterion, column))
+    rewards = _rewards(snapshot, scores)
     usage = sum((summary.usage for summary in summaries if summary.usage), Usage())
     return RunResult(
         adjudge=version,
@@ -57,13 +61,38 @@ def compose(snapshot: Snapshot, verdicts: Iterable[Verdict], *, version: str = "
         format=snapshot.format,
         selection=snapshot.selection,
         seed=snapshot.seed,
-        gate=decide(summaries, snapshot.thresholds, snapshot.left_out),
+        gate=decide(summaries, snapshot.thresholds, snapshot.left_out, rewards=rewards),
         judges=tuple(summaries),
         scores=tuple(scores),
+        rewards=rewards,
         cases=snapshot.cases,
         usage=usage,
         left_out=snapshot.left_out,
         warnings=snapshot.warnings,
+    )
+
+
+def blocked_judges(snapshot: Snapshot, case: str, verdicts: Iterable[Verdict]) -> frozenset[str]:
+    """Judges that need not be asked about a case, because gates that it failed leave them without effect."""
+    held: dict[tuple[str, str, str], list[Verdict]] = {}
+    for verdict in verdicts:
+        held.setdefault((case, verdict.judge, verdict.criterion), []).append(verdict)
+    judged = {judge for _, judge, _ in held}
+    judges = [judge for judge in snapshot.judges if judge.name in judged]
+    columns = _Columns(msgspec.structs.replace(snapshot, cases=(CaseStub(id=case),)), held)
+    scores = {(j.name, c.name): columns.of(j, c)[0] for j in judges for c in j.criteria}
+    return RewardScorer(snapshot.judges, scores).blocked(snapshot.rewards)
+
+
+def _rewards(snapshot: Snapshot, scores: Iterable[Score]) -> tuple[CaseRewards, ...]:
+    if not snapshot.rewards:
+        return ()
+    by_case: dict[str, dict[tuple[str, str], Score]] = {stub.id: {} for stub in snapshot.cases}
+    for score in scores:
+        by_case[score.case][score.judge, score.criterion] = score
+    return tuple(
+        CaseRewards(case, tuple(map(RewardScorer(snapshot.judges, held, snapshot.on_error).score, snapshot.rewards)))
+        for case, held in by_case.items()
     )
 
 
@@ -120,8 +149,8 @@ def _add_panel(name: str, columns: _Columns, scores: list[Score], summaries: lis
     snapshot = columns.snapshot
     by_name = {judge.name: judge for judge in snapshot.judges}
     members = [by_name[member] for member in snapshot.panels[name]]
-    for criterion in members[0].criteria:
-        theirs = [columns.of(member, criterion) for member in members]
+    for index, criterion in enumerate(members[0].criteria):
+        theirs = [columns.of(member, member.criteria[index]) for member in members]
         named = msgspec.structs.replace(criterion, name=name) if criterion.name == members[0].name else criterion
         column = panel_scores(name, named, theirs)
         scores += column

@@ -2,17 +2,31 @@
 
 from __future__ import annotations
 
-import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 
-from adjudge.domain import GUARD, Decision, GateCheck, GateResult, JudgeSummary, LeftOut, Threshold
+from adjudge.domain import (
+    GUARD,
+    CaseRewards,
+    Decision,
+    GateCheck,
+    GateResult,
+    JudgeSummary,
+    LeftOut,
+    RewardScore,
+    Threshold,
+)
+from adjudge.scoring.aggregate import reaches
 
 _Check = Callable[[Decision, str], GateCheck]
 _RANK = [Decision.FAIL, Decision.BROKEN, Decision.INCONCLUSIVE, Decision.PASS]
 
 
 def decide(
-    summaries: Sequence[JudgeSummary], thresholds: Mapping[str, Threshold], left_out: Sequence[LeftOut] = ()
+    summaries: Sequence[JudgeSummary],
+    thresholds: Mapping[str, Threshold],
+    left_out: Sequence[LeftOut] = (),
+    *,
+    rewards: Sequence[CaseRewards] = (),
 ) -> GateResult:
     """Check every judge against its threshold.
 
@@ -20,13 +34,16 @@ def decide(
     said that the missing verdicts may be missing. A threshold that nothing could be measured for is broken when
     verdicts failed, inconclusive when there was nothing to judge or the judge was left out. The run's decision is the
     first of fail, broken, inconclusive, pass that any comparison came to. The members of a panel are its votes, and
-    are not asked themselves.
+    are not asked themselves. Where there are rewards, each of them must have a value, and what they are made of is
+    theirs to admit.
     """
-    checks: list[GateCheck] = []
+    checks = [_reward(case, reward) for case in rewards for reward in case.rewards]
+    composed = {name for case in rewards for reward in case.rewards for name in _judges(reward)}
     for summary in summaries:
-        if summary.member_of:
+        threshold = threshold_of(thresholds, summary.judge, summary.criterion)
+        if summary.member_of or (threshold is None and summary.judge in composed):
             continue
-        threshold = threshold_of(thresholds, summary.judge, summary.criterion) or Threshold()
+        threshold = threshold or Threshold()
         checks.append(_errors(summary, threshold))
         checks += _metrics(summary, threshold)
     checks += [
@@ -46,7 +63,7 @@ def decide(
         for name in thresholds
         if name not in known
     ]
-    if not summaries:
+    if not summaries and not rewards:
         checks.append(GateCheck("", "judges", Decision.INCONCLUSIVE, "no judge ran, so nothing was measured"))
     decisions = {check.decision for check in checks}
     return GateResult(next(d for d in _RANK if d in decisions or d is Decision.PASS), tuple(checks))
@@ -56,6 +73,20 @@ def threshold_of(thresholds: Mapping[str, Threshold], judge: str, criterion: str
     """The threshold of `judge.criterion`, else of the judge, which holds for each of its criteria but the guard's."""
     own = thresholds.get(f"{judge}.{criterion}")
     return own if own is not None or (criterion == GUARD and judge != GUARD) else thresholds.get(judge)
+
+
+def _reward(case: CaseRewards, reward: RewardScore) -> GateCheck:
+    if reward.score is None:
+        text = f"{case.case}: the reward {reward.name} has no value: {reward.failure}"
+        return GateCheck("", f"reward {reward.name}", Decision.BROKEN, text)
+    text = f"{case.case}: the reward {reward.name} is {reward.score:g}"
+    return GateCheck("", f"reward {reward.name}", Decision.PASS, text, reward.score)
+
+
+def _judges(reward: RewardScore) -> Iterator[str]:
+    yield from (part.judge for part in reward.parts)
+    for child in reward.inputs:
+        yield from _judges(child)
 
 
 def _errors(summary: JudgeSummary, threshold: Threshold) -> GateCheck:
@@ -98,7 +129,7 @@ def _metric(summary: JudgeSummary, threshold: Threshold, metric: str, bound: flo
     assert value is not None
     if threshold.decide_by == "interval":
         return _by_interval(summary, metric, bound, check)
-    passes = _reaches(value, bound)
+    passes = reaches(value, bound)
     return check(
         Decision.PASS if passes else Decision.FAIL,
         f"{metric} {value:.4g}, {'at least' if passes else 'below'} {bound:g}",
@@ -110,16 +141,11 @@ def _by_interval(summary: JudgeSummary, metric: str, bound: float, check: _Check
     if interval is None:
         return check(Decision.INCONCLUSIVE, f"{metric} {summary.value:.4g} of {summary.n} case has no interval")
     text = f"{metric} {summary.value:.4g}, {interval.level:.0%} interval {interval.low:.4g} to {interval.high:.4g}"
-    if _reaches(interval.low, bound):
+    if reaches(interval.low, bound):
         return check(Decision.PASS, f"{text}, all of it at least {bound:g}")
     if interval.high < bound:
         return check(Decision.FAIL, f"{text}, all of it below {bound:g}")
     return check(Decision.INCONCLUSIVE, f"{text}, on both sides of {bound:g}")
-
-
-def _reaches(value: float, bound: float) -> bool:
-    """At least the bound, but for the last digits of a division."""
-    return value >= bound or math.isclose(value, bound, rel_tol=1e-12, abs_tol=1e-12)
 
 
 def _why_none(summary: JudgeSummary) -> str:

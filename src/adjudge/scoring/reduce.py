@@ -70,7 +70,7 @@ def reduce_samples(judge: Judge, criterion: Criterion, verdicts: Sequence[Verdic
     if judge.samples == 1 or first.status is Status.SKIPPED:
         return score(first.status, first.value, first.error, first)
     usable = [v for v in verdicts if v.status is Status.SCORED]
-    if not usable or len(usable) < (judge.min_votes or judge.samples / 2):
+    if not usable or len(usable) < _votes_needed(judge):
         return score(*_without_value(verdicts, len(usable), judge.samples))
     values = [v.value for v in usable if v.value is not None]
     reduced = _reduce(judge.reduce, criterion, values)
@@ -79,12 +79,18 @@ def reduce_samples(judge: Judge, criterion: Criterion, verdicts: Sequence[Verdic
 
 
 def decided(judge: Judge, criterion: Criterion, verdicts: Sequence[Verdict]) -> bool:
-    """True if no further sample can change the score: more than half of all samples said the same."""
+    """True if no further sample can change the score: more than half of all samples said the same, and they are enough
+    for a score."""
     values = [v.value for v in verdicts if v.criterion == criterion.name and v.status is Status.SCORED]
-    if not values:
+    if not values or len(values) < _votes_needed(judge):
         return False
     commonest, votes = Counter(values).most_common(1)[0]
     return votes * 2 > judge.samples or (commonest is False and votes * 2 == judge.samples)
+
+
+def _votes_needed(judge: Judge) -> float:
+    """The least number of usable samples for a score; never more than are asked."""
+    return min(judge.min_votes, judge.samples) or judge.samples / 2
 
 
 def normalise(criterion: Criterion, value: Value) -> float | None:

@@ -113,8 +113,10 @@ class Entry:
         value = getattr(self.config, key)
         if value is None:
             return ""
+        if value is False and "off" in allowed:
+            return "off"  # which YAML reads as false
         if value not in allowed:
-            self.error(key, f"must be one of {', '.join(allowed)}, got {value!r}", hint=closest(value, allowed))
+            self.error(key, f"must be one of {', '.join(allowed)}, got {value!r}", hint=closest(str(value), allowed))
             return ""
         return str(value)
 

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import math
 import re
+from typing import Any
 from urllib.parse import urlsplit
 
-from adjudge.domain import OpenRouter
+from adjudge.domain import OpenRouter, is_this_machine
 from adjudge.formats.convert import Converter
 from adjudge.formats.eval_yaml.routing import routing_problems
 from adjudge.formats.eval_yaml.schema import ModelsConfig, OpenRouterConfig
@@ -46,31 +48,41 @@ class OpenRouterReader:
 
     def _check(self, config: OpenRouterConfig) -> None:
         if not re.fullmatch(r"[A-Za-z_][A-Za-z0-9_]*", config.api_key_env):
-            self._error("api_key_env", "must be the name of a variable, not a key")
-        if config.base_url and not config.base_url.startswith("$"):
-            parts = urlsplit(config.base_url)
-            loopback = parts.hostname in ("localhost", "::1") or (parts.hostname or "").startswith("127.")
-            if parts.scheme != "https" and not (parts.scheme == "http" and loopback):
-                self._error("base_url", f"must be an https URL, got {config.base_url!r}")
-        tables = {"routing.defaults": (config.routing.defaults or {}) if config.routing else {}}
-        for model, table in ((config.routing.models or {}) if config.routing else {}).items():
-            tables[f"routing.models.{model}"] = table
-        for key, table in tables.items():
-            for problem in routing_problems(table):
-                self._error(key, problem)
+            self._error("api_key_env", message="must be the name of a variable, not a key")
+        if config.base_url and not config.base_url.startswith("$") and not _is_safe(config.base_url):
+            self._error("base_url", message=f"must be an https URL, got {config.base_url!r}")
+        routing = config.routing
+        self._check_table(routing.defaults if routing else None, "routing", "defaults")
+        for model, table in ((routing.models if routing else None) or {}).items():
+            self._check_table(table, "routing", "models", model)
         judge = config.judge
-        if judge and (judge.concurrency < 1 or judge.max_retries < 0 or judge.timeout_s <= 0):
-            self._error("judge", "needs concurrency >= 1, max_retries >= 0 and timeout_s > 0")
+        if judge and (judge.concurrency < 1 or judge.max_retries < 0 or not 0 < judge.timeout_s < math.inf):
+            self._error("judge", message="needs concurrency >= 1, max_retries >= 0 and a finite timeout_s > 0")
         unused = [key for key in _OF_RUNS if getattr(config, key) is not None]
         if unused:
-            self._error(unused[0], f"{', '.join(unused)}: not used yet, they belong to the agent's run", warning=True)
+            text = f"{', '.join(unused)}: not used yet, they belong to the agent's run"
+            self._error(unused[0], message=text, warning=True)
 
-    def _error(self, key: str, message: str, *, warning: bool = False) -> None:
+    def _check_table(self, table: dict[str, Any] | None, *where: str) -> None:
+        for problem in routing_problems(table or {}):
+            self._error(*where, message=problem)
+
+    def _error(self, *keys: str, message: str, warning: bool = False) -> None:
         node = self.root
         place = (node.line, node.column)
-        for part in (*_WHERE.split("."), *key.split(".")):
-            if not isinstance(node.value, dict) or part not in node.value:
+        for key in (*_WHERE.split("."), *keys):
+            if not isinstance(node.value, dict) or key not in node.value:
                 break
-            place = node.keys.get(part, place)
-            node = node.value[part]
-        self.converter.add_at(place, f"{_WHERE}.{key}", message, warning=warning)
+            place = node.keys.get(key, place)
+            node = node.value[key]
+        self.converter.add_at(place, ".".join((_WHERE, *keys)), message, warning=warning)
+
+
+def _is_safe(url: str) -> bool:
+    """True for https, and for http to this machine."""
+    try:
+        parts = urlsplit(url)
+        host = parts.hostname or ""
+    except ValueError:
+        return False
+    return bool(host) and (parts.scheme == "https" or (parts.scheme == "http" and is_this_machine(host)))

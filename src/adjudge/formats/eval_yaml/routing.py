@@ -21,6 +21,10 @@ _ROUTING = (
     "max_price",
     "fallbacks",
 )
+_QUANTIZATIONS = ("int4", "int8", "fp4", "fp6", "fp8", "fp16", "bf16", "fp32", "unknown")
+_SORTS = ("price", "throughput", "latency")
+_PRICES = ("prompt", "completion", "request", "image", "audio")
+_MOST_FALLBACKS = 3
 
 
 def routing_problems(routing: Mapping[str, Any]) -> Iterator[str]:
@@ -31,10 +35,26 @@ def routing_problems(routing: Mapping[str, Any]) -> Iterator[str]:
         elif key in ("order", "only", "ignore", "quantizations", "fallbacks"):
             if not isinstance(value, list) or not all(isinstance(item, str) for item in value):
                 yield f"{key} must be a list of text"
+            elif key == "quantizations":
+                unknown = [item for item in value if item not in _QUANTIZATIONS]
+                yield from (f"there is no quantization {item!r} ({nearest(item, _QUANTIZATIONS)})" for item in unknown)
+            elif key == "fallbacks" and len(value) > _MOST_FALLBACKS:
+                yield f"fallbacks takes at most three models, got {len(value)}"
         elif key in ("allow_fallbacks", "require_parameters", "zdr") and not isinstance(value, bool):
             yield f"{key} must be true or false"
         elif key == "data_collection" and value not in ("allow", "deny"):
             yield "data_collection must be allow or deny"
+        elif key == "sort" and (value.get("by") if isinstance(value, dict) else value) not in _SORTS:
+            yield f"sort must be {', '.join(_SORTS)}, or hold one of them as by"
+        elif key == "max_price" and not _is_price(value):
+            yield f"max_price must hold numbers of 0 or more for {', '.join(_PRICES)}"
+
+
+def _is_price(value: Any) -> bool:
+    return isinstance(value, dict) and all(
+        key in _PRICES and isinstance(price, int | float) and not isinstance(price, bool) and price >= 0
+        for key, price in value.items()
+    )
 
 
 def model_problem(model: str) -> tuple[str, str] | None:

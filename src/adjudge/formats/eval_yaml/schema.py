@@ -54,7 +54,7 @@ class JudgeConfig(msgspec.Struct, forbid_unknown_fields=True, rename={"condition
         str | None, _Doc(description="adjudge: none, minimal, low, medium, high, xhigh or max.")
     ] = None
     guard: Annotated[
-        str | None, _Doc(description="adjudge: off, flag or penalize material that tries to instruct the judge.")
+        str | bool | None, _Doc(description="adjudge: off, flag or penalize material that tries to instruct the judge.")
     ] = None
     early_stop: Annotated[
         bool | None, _Doc(description="adjudge: leave out samples that can no longer change the score.")
@@ -109,7 +109,7 @@ class OpenRouterConfig(msgspec.Struct, forbid_unknown_fields=True):
     base_url: Annotated[str | None, _Doc(description="Without /v1; $VAR is replaced.")] = None
     attribution: AttributionConfig | None = None
     background_model: str | None = None
-    preflight: str | None = None
+    preflight: str | bool | None = None
     cli_budget_inflation: Number | None = None
     budget: dict[str, Any] | None = None
     routing: OpenRouterRoutingConfig | None = None
