@@ -10,14 +10,14 @@ if TYPE_CHECKING:
     from adjudge.engine.plan import RunPlan, make_plan
     from adjudge.engine.results import read_result
     from adjudge.engine.rundir import HOME, JOURNAL
-    from adjudge.engine.spawn import SpareWorker
+    from adjudge.engine.spare import SpareWorker
 
 _WHERE = {
     "HOME": "rundir",
     "JOURNAL": "rundir",
     "RunOptions": "options",
     "RunPlan": "plan",
-    "SpareWorker": "spawn",
+    "SpareWorker": "spare",
     "make_plan": "plan",
     "read_result": "results",
 }

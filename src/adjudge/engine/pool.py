@@ -6,18 +6,15 @@ import asyncio
 import contextlib
 import os
 import queue
-import select
-import signal
-import subprocess
 import threading
-import time
-from typing import Any
 
 import msgspec
 
 from adjudge.domain import ErrorKind, Failure, Judge
-from adjudge.engine.protocol import FrameReader, Item, Job, Loaded, Setup, frame, message_decoder
-from adjudge.engine.spawn import SpareWorker, end_worker, start_worker
+from adjudge.engine.channel import Channel
+from adjudge.engine.protocol import Item, Job, Loaded, Setup
+from adjudge.engine.spare import SpareWorker
+from adjudge.engine.spawn import start_worker
 from adjudge.judges import Outcome
 
 LOAD_TIMEOUT_S = 60.0
@@ -38,7 +35,11 @@ class CaseOutcome(msgspec.Struct):
 
 
 class WorkerPool:
-    """Runs jobs on `size` processes, each driven by a thread of its own."""
+    """Runs jobs on up to `size` processes, each driven by a thread of its own.
+
+    With `stagger_s` each process after the first waits that much longer before it starts, and starts only if there is
+    a job left for it: quick jobs are over by then.
+    """
 
     def __init__(
         self,
@@ -48,13 +49,17 @@ class WorkerPool:
         size: int,
         cwd: str | None = None,
         spare: SpareWorker | None = None,
+        stagger_s: float = 0.0,
     ) -> None:
         self._setup = Setup(judges, code_paths)
         self._jobs: queue.SimpleQueue[tuple[Job, asyncio.Future[CaseOutcome]] | None] = queue.SimpleQueue()
         self._loop = asyncio.get_running_loop()
         self._closing = threading.Event()
         self._drivers = [_Driver(self._setup, cwd, self._closing, None if k else spare) for k in range(size)]
-        self._threads = [threading.Thread(target=self._drive, args=(driver,), daemon=True) for driver in self._drivers]
+        self._threads = [
+            threading.Thread(target=self._drive, args=(driver, stagger_s * k), daemon=True)
+            for k, driver in enumerate(self._drivers)
+        ]
         for thread in self._threads:
             thread.start()
 
@@ -74,9 +79,12 @@ class WorkerPool:
         for thread in self._threads:
             thread.join(timeout=5)
 
-    def _drive(self, driver: _Driver) -> None:
-        with contextlib.suppress(Exception):
-            driver.start()
+    def _drive(self, driver: _Driver, delay_s: float) -> None:
+        if delay_s:
+            self._closing.wait(delay_s)
+        else:
+            with contextlib.suppress(Exception):
+                driver.start()
         while (entry := self._jobs.get()) is not None:
             job, future = entry
             try:
@@ -105,18 +113,15 @@ class _Driver:
         self._cwd = cwd
         self._closing = closing
         self._spare = spare
-        self._process: subprocess.Popen[bytes] | None = None
-        self._reader = FrameReader()
-        self._frames: list[bytes] = []
+        self._channel: Channel | None = None
 
     def start(self) -> None:
-        if self._process is not None and self._process.poll() is None:
+        if self._channel is not None and self._channel.alive:
             return
         self.kill()
-        self._reader, self._frames = FrameReader(), []
         spare, self._spare = self._spare, None
-        self._process = spare.take() if spare is not None else start_worker(self._cwd)
-        self._send(self._setup)
+        self._channel = spare.take() if spare is not None else Channel(start_worker(self._cwd))
+        self._channel.send(self._setup)
 
     def run(self, job: Job) -> CaseOutcome:
         items: list[Item] = []
@@ -136,90 +141,33 @@ class _Driver:
         """Run what is left of a job. Returns why the next judge has no verdict, or `None` when all have one."""
         try:
             self.start()
-            self._send(job)
+            channel = self._channel
+            assert channel is not None
+            channel.send(job)
         except OSError as error:
             self.kill()
             return Failure(ErrorKind.CRASHED, f"the worker process could not be started: {error}")
-        loaded = self._receive(LOAD_TIMEOUT_S + _START_TIMEOUT_S)
+        loaded = channel.receive(LOAD_TIMEOUT_S + _START_TIMEOUT_S)
         if isinstance(loaded, Failure):
             return Failure(ErrorKind.INPUT, f"while the case was read: {loaded}")
         if not isinstance(loaded, Loaded):
-            return self._broken()
+            return channel.broken()
         if loaded.failure is not None:
             return loaded.failure
         self._notes = loaded.notes
         while pending:
             limit = self._setup.judges[pending[0]].timeout_s
-            message = self._receive(limit)
+            message = channel.receive(limit)
             if isinstance(message, Failure):
                 return message
             if not isinstance(message, Item) or message.judge != pending[0]:
-                return self._broken()
+                return channel.broken()
             items.append(message)
             pending.pop(0)
         return None
 
-    def _receive(self, limit: float) -> Any:
-        """The next message, or the `Failure` that came instead; after a failure the process is gone."""
-        deadline = time.monotonic() + limit
-        process = self._process
-        if process is None or process.stdout is None:
-            return Failure(ErrorKind.CRASHED, "the worker process is gone")
-        while not self._frames:
-            left = deadline - time.monotonic()
-            if left <= 0:
-                self.kill()
-                return Failure(ErrorKind.TIMEOUT, f"it ran longer than {limit:g} s and was stopped")
-            ready, _, _ = select.select([process.stdout], [], [], min(left, 1.0))
-            if not ready:
-                if process.poll() is None:
-                    continue
-                return Failure(ErrorKind.CRASHED, self._ended())
-            data = os.read(process.stdout.fileno(), 1 << 20)
-            if not data:
-                return Failure(ErrorKind.CRASHED, self._ended())
-            try:
-                self._frames += self._reader.feed(data)
-            except ValueError:
-                return self._broken()
-        try:
-            return message_decoder.decode(self._frames.pop(0))
-        except msgspec.MsgspecError:
-            return self._broken()
-
-    def _broken(self) -> Failure:
-        self.kill()
-        return Failure(ErrorKind.CRASHED, "it wrote into the channel between its process and adjudge")
-
-    def _send(self, message: Any) -> None:
-        assert self._process is not None
-        assert self._process.stdin is not None
-        data = memoryview(frame(message))
-        pipe = self._process.stdin.fileno()
-        os.set_blocking(pipe, False)
-        while data:
-            _, writable, _ = select.select([], [pipe], [], LOAD_TIMEOUT_S)
-            if not writable:
-                raise OSError("it does not read what it is sent")
-            data = data[os.write(pipe, data) :]
-
-    def _ended(self) -> str:
-        """How the process ended, in words."""
-        process = self._process
-        assert process is not None
-        with contextlib.suppress(subprocess.TimeoutExpired):
-            process.wait(timeout=2)
-        code = process.returncode
-        self.kill()
-        if code is None:
-            return "the process closed its output"
-        if code < 0:
-            return f"the process was killed by {signal.Signals(-code).name}"
-        return f"the process ended with exit status {code}"
-
     def kill(self) -> None:
         """End the process and everything in its process group."""
-        process, self._process = self._process, None
-        if process is None:
-            return
-        end_worker(process)
+        channel, self._channel = self._channel, None
+        if channel is not None:
+            channel.kill()

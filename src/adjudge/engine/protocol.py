@@ -8,7 +8,7 @@ from typing import Any
 import msgspec
 
 from adjudge.cases import CaseFolder
-from adjudge.domain import Case, Failure, Judge
+from adjudge.domain import Case, Discovered, Failure, Judge
 from adjudge.judges import Asking, Outcome
 
 MAX_FRAME = 256 * 1024 * 1024
@@ -21,6 +21,12 @@ class Setup(msgspec.Struct, tag="setup"):
 
     judges: tuple[Judge, ...]
     code_paths: tuple[str, ...]
+
+
+class Discover(msgspec.Struct, tag="discover"):
+    """Before the setup, as often as wanted: import the criteria files of these tests folders and tell of them."""
+
+    roots: tuple[str, ...]
 
 
 class Job(msgspec.Struct, tag="job"):
@@ -49,10 +55,10 @@ class Item(msgspec.Struct, tag="item", omit_defaults=True):
     asking: Asking | None = None
 
 
-Message = Loaded | Item
+Message = Loaded | Item | Discovered
 
 encoder = msgspec.msgpack.Encoder()
-setup_decoder = msgspec.msgpack.Decoder(Setup)
+setup_decoder: msgspec.msgpack.Decoder[Any] = msgspec.msgpack.Decoder(Setup | Discover)
 job_decoder = msgspec.msgpack.Decoder(Job)
 message_decoder: msgspec.msgpack.Decoder[Any] = msgspec.msgpack.Decoder(Message)
 

@@ -11,7 +11,18 @@ from pathlib import Path
 
 import msgspec
 
-from adjudge.domain import CaseRef, DecisionJudge, Failure, Judge, LLMJudge, ModelJudge, Status, StoreError, Verdict
+from adjudge.domain import (
+    CaseRef,
+    CriterionJudge,
+    DecisionJudge,
+    Failure,
+    Judge,
+    LLMJudge,
+    ModelJudge,
+    Status,
+    StoreError,
+    Verdict,
+)
 from adjudge.domain import ErrorKind as Kind
 from adjudge.engine.asking import Asker
 from adjudge.engine.observer import Observer
@@ -20,13 +31,18 @@ from adjudge.engine.plan import RunPlan
 from adjudge.engine.pool import CaseOutcome, WorkerPool, cores
 from adjudge.engine.protocol import Item, Job
 from adjudge.engine.rundir import HOME, JOURNAL, choose, locked
-from adjudge.engine.spawn import SpareWorker
+from adjudge.engine.spare import SpareWorker
 from adjudge.engine.store import Statement, Store, put_verdict
 from adjudge.judges import Asked
 from adjudge.models import ModelRequest
-from adjudge.scoring import decided
+from adjudge.scoring import blocked_judges, decided, gate_judges
 
 GRACE_S = 15.0
+STAGGER_S = 0.06
+"""Between workers for criteria. A worker takes twice as long to start, and most criteria are over before."""
+PARTS = 64
+"""At most, of a case's criteria."""
+BLOCKED = "not asked: a gate of its reward has failed"
 
 
 class Ended(msgspec.Struct, frozen=True):
@@ -101,7 +117,8 @@ class _Run:
                 self.plan, self.options, self.store, cache, note=self.observer.note, stopped=lambda: self.stopping
             )
             size = _workers(self.plan, self.options)
-            pool = WorkerPool(self.plan.judges, self.plan.code_paths, size=size, spare=self.spare)
+            stagger = STAGGER_S if any(isinstance(judge, CriterionJudge) for judge in self.plan.judges) else 0.0
+            pool = WorkerPool(self.plan.judges, self.plan.code_paths, size=size, spare=self.spare, stagger_s=stagger)
             with self._signals():
                 try:
                     await self._all(pool, asker, window=size * 2 + 2)
@@ -143,22 +160,48 @@ class _Run:
     ) -> None:
         kept = {} if self.options.fresh else self.store.final_keys(ref.id, scored=self.options.retry_unscored)
         known = {self.index[name]: key for name, key in kept.items() if name in self.index}
-        job = Job(ref, tuple(range(len(self.plan.judges))), known)  # type: ignore[arg-type]
-        outcome = await pool.run(job)
+        outcome = await _whole(pool, [Job(ref, part, known) for part in _parts(self.plan.judges)])  # type: ignore[arg-type]
         for note in outcome.notes:
             self.observer.note(f"{ref.id}: {note}")
-        await self._keep(self._local(ref.id, outcome))
-        for item in outcome.items:
+        made = self._local(ref.id, outcome)
+        await self._keep(made)
+        asked = [item for item in outcome.items if item.asking is not None]
+        if not self.plan.snapshot.rewards or not asked:
+            for item in asked:
+                await self._schedule(ref.id, item, asker, group, requests)
+            return
+        gates = gate_judges(self.plan.snapshot.rewards)
+        verdicts = [verdict for verdict, _, _ in made]
+        first = [item for item in asked if self.plan.judges[item.judge].name in gates]
+        for task in [t for item in first for t in await self._schedule(ref.id, item, asker, group, requests)]:
+            verdicts += await task
+        blocked = blocked_judges(self.plan.snapshot, ref.id, verdicts)
+        for item in asked:
             judge = self.plan.judges[item.judge]
-            if item.asking is None or not isinstance(judge, LLMJudge | DecisionJudge):
+            if judge.name in gates:
                 continue
-            for call in item.asking.calls:
-                request = item.asking.request(call)
-                samples = [tuple(range(judge.samples))] if judge.early_stop else [(k,) for k in range(judge.samples)]
-                for several in samples:
-                    await requests.acquire()
-                    task = group.create_task(self._ask(ref.id, judge, call, request, several, asker))
-                    task.add_done_callback(lambda _: requests.release())
+            if judge.name in blocked:
+                await self._keep([(verdict, "", True) for verdict in _skipped(ref.id, judge, BLOCKED)])
+            else:
+                await self._schedule(ref.id, item, asker, group, requests)
+
+    async def _schedule(
+        self, case: str, item: Item, asker: Asker, group: asyncio.TaskGroup, requests: asyncio.Semaphore
+    ) -> list[asyncio.Task[list[Verdict]]]:
+        """Begin to ask everything that an item asks, as many at once as there are places for."""
+        judge = self.plan.judges[item.judge]
+        tasks: list[asyncio.Task[list[Verdict]]] = []
+        if item.asking is None or not isinstance(judge, LLMJudge | DecisionJudge):
+            return tasks
+        for call in item.asking.calls:
+            request = item.asking.request(call)
+            samples = [tuple(range(judge.samples))] if judge.early_stop else [(k,) for k in range(judge.samples)]
+            for several in samples:
+                await requests.acquire()
+                task = group.create_task(self._ask(case, judge, call, request, several, asker))
+                task.add_done_callback(lambda _: requests.release())
+                tasks.append(task)
+        return tasks
 
     def _local(self, case: str, outcome: CaseOutcome) -> list[tuple[Verdict, str, bool]]:
         """(verdict, key, fresh) for everything about a case that needs no model."""
@@ -182,7 +225,7 @@ class _Run:
 
     async def _ask(
         self, case: str, judge: ModelJudge, call: Asked, request: ModelRequest, samples: tuple[int, ...], asker: Asker
-    ) -> None:
+    ) -> list[Verdict]:
         """Ask one call's samples: together, or one after the other once half are there and nothing is decided."""
 
         async def one(sample: int) -> list[Verdict]:
@@ -201,7 +244,8 @@ class _Run:
                 votes += made
             criteria = [judge.criteria[index] for index in call.criteria]
             if judge.early_stop and all(decided(judge, criterion, votes) for criterion in criteria):
-                return
+                break
+        return votes
 
     async def _keep(self, made: list[tuple[Verdict, str, bool]], extra: list[Statement] | None = None) -> None:
         """Write verdicts, wait until they are durable, and only then tell of them."""
@@ -269,11 +313,16 @@ class _Run:
 
 
 _PROMPTS_A_WORKER = 500
+CRITERIA_AT_ONCE = 8
+"""They wait for commands more than they compute."""
 
 
 def _workers(plan: RunPlan, options: RunOptions) -> int:
     """How many processes: one a core where judges run in them, fewer where they only render some prompts."""
     cases = len(plan.refs)
+    criteria = sum(isinstance(judge, CriterionJudge) for judge in plan.judges)
+    if criteria:
+        return options.workers or min(CRITERIA_AT_ONCE, criteria * cases)
     only_prompts = all(isinstance(judge, LLMJudge | DecisionJudge) for judge in plan.judges)
     useful = cases // _PROMPTS_A_WORKER + 1 if only_prompts else cases
     return options.workers or min(cores(), max(1, useful))
@@ -282,8 +331,7 @@ def _workers(plan: RunPlan, options: RunOptions) -> int:
 def _verdicts(case: str, judge: Judge, item: Item) -> Iterator[Verdict]:
     """What a worker's item says, once per criterion."""
     if item.skipped:
-        for criterion in judge.criteria:
-            yield Verdict(case=case, judge=judge.name, criterion=criterion.name, status=Status.SKIPPED)
+        yield from _skipped(case, judge)
         return
     outcome = item.outcome
     assert outcome is not None
@@ -299,7 +347,38 @@ def _verdicts(case: str, judge: Judge, item: Item) -> Iterator[Verdict]:
             value=outcome.value,
             rationale=outcome.rationale,
             printed=outcome.printed,
+            confidence=outcome.confidence,
+            model=outcome.model,
         )
+
+
+def _skipped(case: str, judge: Judge, note: str = "") -> Iterator[Verdict]:
+    """Nothing was asked, and nothing is missing."""
+    for criterion in judge.criteria:
+        yield Verdict(
+            case=case,
+            judge=judge.name,
+            criterion=criterion.name,
+            status=Status.SKIPPED,
+            notes=(note,) if note else (),
+        )
+
+
+def _parts(judges: tuple[Judge, ...]) -> list[tuple[int, ...]]:
+    """The judges of a case in parts that may run at the same time: criteria are independent of each other."""
+    criteria = [index for index, judge in enumerate(judges) if isinstance(judge, CriterionJudge)]
+    others = tuple(index for index in range(len(judges)) if not isinstance(judges[index], CriterionJudge))
+    size = max(1, len(criteria) // PARTS)
+    parts = [tuple(criteria[start : start + size]) for start in range(0, len(criteria), size)]
+    return [others, *parts] if others or not parts else parts
+
+
+async def _whole(pool: WorkerPool, jobs: list[Job]) -> CaseOutcome:
+    """The outcomes of a case's jobs as one."""
+    outcomes = await asyncio.gather(*map(pool.run, jobs))
+    failure = next((outcome.failure for outcome in outcomes if outcome.failure), None)
+    notes = tuple(dict.fromkeys(note for outcome in outcomes for note in outcome.notes))
+    return CaseOutcome(failure, [item for outcome in outcomes for item in outcome.items], notes)
 
 
 def _failed(case: str, judge: Judge, failure: Failure, *, rationale: str = "", printed: str = "") -> Iterator[Verdict]:

@@ -58,22 +58,3 @@ def end_worker(process: subprocess.Popen[bytes]) -> None:
     for stream in (process.stdin, process.stdout):
         if stream is not None:
             stream.close()
-
-
-class SpareWorker:
-    """One worker that is started before the suite is read. In a `with` block: it ends there unless it was taken."""
-
-    def __init__(self) -> None:
-        self._process: subprocess.Popen[bytes] | None = start_worker()
-
-    def take(self) -> subprocess.Popen[bytes]:
-        """The process; another one when it was taken before."""
-        process, self._process = self._process, None
-        return process or start_worker()
-
-    def __enter__(self) -> SpareWorker:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        if self._process is not None:
-            end_worker(self._process)

@@ -21,7 +21,17 @@ import msgspec
 
 from adjudge._version import __version__
 from adjudge.cases import case_record
-from adjudge.domain import BuiltinJudge, DecisionJudge, ErrorKind, Failure, Judge, LLMJudge, MissingExtraError
+from adjudge.domain import (
+    BuiltinJudge,
+    DecisionJudge,
+    Discovered,
+    ErrorKind,
+    Failure,
+    Judge,
+    LLMJudge,
+    MissingExtraError,
+    Problem,
+)
 from adjudge.engine.protocol import FrameReader, Item, Job, Loaded, Setup, frame, job_decoder, setup_decoder
 from adjudge.judges import MAX_PRINTED, LocalRunner, NothingToJudgeError, Outcome, asking, cap, describe
 from adjudge.prompts import DocumentReader, PromptError, TrajectoryError
@@ -70,9 +80,7 @@ class _Worker:
         self.pid = os.getpid()
 
     def send(self, message: Loaded | Item) -> None:
-        data = memoryview(frame(message))
-        while data:
-            data = data[os.write(self.out, data) :]
+        _write(self.out, message)
 
     def job(self, job: Job) -> None:
         try:
@@ -171,6 +179,23 @@ def _captured(call: Any) -> Outcome:
     return msgspec.structs.replace(outcome, printed=capture.text()) if capture.size else outcome
 
 
+def _write(out: int, message: Loaded | Item | Discovered) -> None:
+    data = memoryview(frame(message))
+    while data:
+        data = data[os.write(out, data) :]
+
+
+def _discovered(roots: tuple[str, ...]) -> Discovered:
+    """What criteria files register; what they print while they are imported is nobody's business."""
+    from adjudge.judges.criteria import discover
+
+    with contextlib.redirect_stdout(_Capture()), contextlib.redirect_stderr(_Capture()):
+        try:
+            return discover(roots)
+        except Exception as error:
+            return Discovered(problems=(Problem(message=f"the tests cannot be read: {describe(error)}"),))
+
+
 def _read_frames(source: int, frames: queue.SimpleQueue[bytes]) -> None:
     """Feed frames to the main thread; when the engine is gone, end this process and all that it started."""
     reader = FrameReader()
@@ -203,7 +228,9 @@ def main() -> None:
     frames: queue.SimpleQueue[bytes] = queue.SimpleQueue()
     threading.Thread(target=_read_frames, args=(source, frames), daemon=True).start()
     _limit_memory()
-    worker = _Worker(setup_decoder.decode(frames.get()), out)
+    while not isinstance(setup := setup_decoder.decode(frames.get()), Setup):
+        _write(out, _discovered(setup.roots))
+    worker = _Worker(setup, out)
     while True:
         worker.job(job_decoder.decode(frames.get()))
 
