@@ -11,7 +11,7 @@ from typing import Any
 import msgspec
 
 from adjudge.domain import WORKER_MARK, AdjudgeError, CodeJudge, ConfigError, Criterion, RunResult, Scale, Suite
-from adjudge.engine import RunOptions, make_plan, read_result
+from adjudge.engine import RunOptions, make_plan, read_result, read_run
 from adjudge.judges.local import remember_function
 
 
@@ -22,8 +22,9 @@ def load(path: str | Path, *, format: str | None = None, workspace: str | Path |
         ConfigError: with every problem found.
     """
     from adjudge import formats
+    from adjudge.engine import discover
 
-    return formats.load(path, name=format, workspace=workspace)
+    return formats.load(path, name=format, workspace=workspace, discover=discover)
 
 
 def run(suite: Suite | str | Path, *, workspace: str | Path | None = None, **options: Any) -> RunResult:
@@ -52,15 +53,29 @@ async def run_async(suite: Suite | str | Path, *, workspace: str | Path | None =
         raise AdjudgeError("this file is being imported by a worker: put run() under `if __name__ == '__main__':`")
     from adjudge.engine.observer import Silent
     from adjudge.engine.run import execute
-    from adjudge.report import write_files
 
     loaded = suite if isinstance(suite, Suite) else load(suite, workspace=workspace)
     chosen = make_options(**options)
     ended = await execute(make_plan(loaded, chosen), chosen, Silent())
     if ended.interrupted:
         raise KeyboardInterrupt
-    result = read_result(ended.run)
-    write_files(result, ended.run)
+    return write_run(ended.run)
+
+
+def write_run(run: Path) -> RunResult:
+    """Recompute a run's result, and write its files: ours, and those that users of its format expect.
+
+    Raises:
+        StoreError: the run directory cannot be read or written.
+    """
+    from adjudge.report import write_files
+
+    snapshot, result = read_run(run)
+    write_files(result, run)
+    if result.rewards:
+        from adjudge.formats import rewardkit
+
+        rewardkit.write(result, snapshot, run / "reward.json")
     return result
 
 

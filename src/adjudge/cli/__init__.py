@@ -16,6 +16,7 @@ VERBS = {
     "run": "Judge a suite and gate on it.",
     "validate": "Show every problem of a config at once.",
     "plan": "Show what a run would ask and cost.",
+    "rewardkit": "Judge tests folders as Reward Kit does, into reward.json.",
     "report": "Recompute a run's report from its directory.",
     "gate": "Recompute a run's decision from its directory.",
     "init": "Write a commented starter.",

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from math import isfinite
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -15,7 +15,10 @@ from adjudge.domain import EFFORTS, ConfigError, Problem, StoreError, Suite
 if TYPE_CHECKING:
     from rich.console import Console
 
-PATH = click.argument("path", type=click.Path(path_type=Path), default=".")
+    from adjudge.engine import SpareWorker
+
+PATHS = click.argument("paths", type=click.Path(path_type=Path), nargs=-1)
+"""The current folder when none is given; several must be tests folders."""
 RUN = click.argument("run", type=click.Path(path_type=Path))
 
 
@@ -84,12 +87,20 @@ def run_options(command: Callable[..., Any]) -> Callable[..., Any]:
     return command
 
 
-def load_suite(path: Path, *, workspace: Path | None, format_name: str | None) -> Suite:
+def load_suite(
+    paths: Sequence[Path], *, workspace: Path | None, format_name: str | None, spare: SpareWorker | None = None
+) -> Suite:
     """Read the suite, or end with every problem on standard error and exit code 2."""
     from adjudge import formats
+    from adjudge.engine import discover
 
     try:
-        return formats.load(path, name=format_name, workspace=workspace)
+        return formats.load(
+            *(paths or [Path()]),
+            name=format_name,
+            workspace=workspace,
+            discover=spare.discover if spare is not None else discover,
+        )
     except ConfigError as error:
         raise Refused(error.problems) from None
 
@@ -98,18 +109,24 @@ def build_options(flags: dict[str, Any]) -> Any:
     """`RunOptions` from the flags of `run_options`."""
     from adjudge.engine import RunOptions
 
-    environ = {}
-    for pair in flags.pop("judge_env"):
-        name, separator, value = pair.partition("=")
-        if not separator or not name:
-            raise click.UsageError(f"--je takes NAME=VALUE, got {pair!r}")
-        environ[name] = value
+    environ = variables(flags.pop("judge_env"))
     if flags["fresh"] and flags["retry_unscored"]:
         raise click.UsageError("--fresh asks everything anew, --retry-unscored only what has no score: choose one")
     flags["budget_usd"] = flags.pop("budget")
     if flags["budget_usd"] is not None and not isfinite(flags["budget_usd"]):
         raise click.UsageError("--budget takes an amount in USD")
     return RunOptions(environ=environ, **flags)
+
+
+def variables(pairs: Iterable[str]) -> dict[str, str]:
+    """What `--je NAME=VALUE` sets."""
+    environ = {}
+    for pair in pairs:
+        name, separator, value = pair.partition("=")
+        if not separator or not name:
+            raise click.UsageError(f"--je takes NAME=VALUE, got {pair!r}")
+        environ[name] = value
+    return environ
 
 
 class Refused(click.ClickException):

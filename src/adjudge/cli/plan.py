@@ -7,17 +7,19 @@ from typing import Any
 
 import click
 
-from adjudge.cli.common import PATH, Refused, build_options, load_suite, run_options, show_problems, source_options
+from adjudge.cli.common import PATHS, Refused, build_options, load_suite, run_options, show_problems, source_options
 from adjudge.domain import ConfigError
 
 
 @click.command("plan")
-@PATH
+@PATHS
 @source_options
 @run_options
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON document.")
-def command(path: Path, workspace: Path | None, format_name: str | None, as_json: bool, **flags: Any) -> int:
-    """Show what a run of PATH would ask: calls by judge and model, estimated tokens and USD. Runs no judge."""
+def command(
+    paths: tuple[Path, ...], workspace: Path | None, format_name: str | None, as_json: bool, **flags: Any
+) -> int:
+    """Show what a run of PATHS would ask: calls by judge and model, estimated tokens and USD. Runs no judge."""
     import asyncio
 
     import msgspec
@@ -26,7 +28,7 @@ def command(path: Path, workspace: Path | None, format_name: str | None, as_json
     from adjudge.engine.estimate import estimate
     from adjudge.report.words import count
 
-    suite = load_suite(path, workspace=workspace, format_name=format_name)
+    suite = load_suite(paths, workspace=workspace, format_name=format_name)
     options = build_options(flags)
     try:
         plan = make_plan(suite, msgspec.structs.replace(options, offline=True))  # a plan needs no key

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from adjudge.cli.common import (
-    PATH,
+    PATHS,
     Refused,
     build_options,
     complain,
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 
 @click.command("run")
-@PATH
+@PATHS
 @source_options
 @run_options
 @click.option(
@@ -36,7 +36,7 @@ if TYPE_CHECKING:
 @click.option("-q", "--quiet", is_flag=True, help="No progress and no table.")
 @click.option("-v", "--verbose", is_flag=True, help="Show every score and every retry.")
 def command(
-    path: Path,
+    paths: tuple[Path, ...],
     workspace: Path | None,
     format_name: str | None,
     as_json: bool,
@@ -44,23 +44,24 @@ def command(
     verbose: bool,
     **flags: Any,
 ) -> int:
-    """Judge the config file or folder at PATH, write a run directory, and exit with the gate's decision."""
+    """Judge the config file or folder at PATHS, write a run directory, and exit with the gate's decision."""
     if quiet and verbose:
         raise click.UsageError("-q and -v exclude each other")
     from adjudge.engine import SpareWorker
 
     with SpareWorker() as spare:
-        suite = load_suite(path, workspace=workspace, format_name=format_name)
+        suite = load_suite(paths, workspace=workspace, format_name=format_name, spare=spare)
         return _run(suite, build_options(flags), spare, as_json=as_json, quiet=quiet, verbose=verbose)
 
 
 def _run(suite: Suite, options: RunOptions, spare: SpareWorker, *, as_json: bool, quiet: bool, verbose: bool) -> int:
     import asyncio
 
+    from adjudge.api import write_run
     from adjudge.cli.progress import make_progress
-    from adjudge.engine import make_plan, read_result
+    from adjudge.engine import make_plan
     from adjudge.engine.run import execute
-    from adjudge.report import append_step_summary, print_result, result_json, write_files
+    from adjudge.report import append_step_summary, print_result, result_json
 
     try:
         plan = make_plan(suite, options)
@@ -82,11 +83,10 @@ def _run(suite: Suite, options: RunOptions, spare: SpareWorker, *, as_json: bool
         again = "run it again without --fresh" if options.fresh else "run the same command again"
         click.echo(f"{again} to resume; adjudge report {ended.run} shows what there is", err=True)
         with contextlib.suppress(StoreError):
-            write_files(read_result(ended.run), ended.run)
+            write_run(ended.run)
         return 130
     try:
-        result = read_result(ended.run)
-        write_files(result, ended.run)
+        result = write_run(ended.run)
     except StoreError as error:
         complain(f"error: {error}")
         return 4

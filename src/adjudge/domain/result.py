@@ -48,7 +48,8 @@ class Score(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
             the judge said.
         notes: What was cut from what the judge saw, what in it addresses the judge, what the model would not take.
         tool_choice: How the verdict's tool was asked for, when the model would not be forced to call it.
-        confidence: The probability that a decision model gave.
+        confidence: The probability that a decision model gave, or what a criterion in Python says of itself.
+        model: Who judged, where a criterion in Python says so.
     """
 
     case: str
@@ -68,6 +69,7 @@ class Score(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     notes: tuple[str, ...] = ()
     tool_choice: str = ""
     confidence: float | None = None
+    model: str = ""
 
 
 class HumanAgreement(msgspec.Struct, frozen=True, omit_defaults=True):

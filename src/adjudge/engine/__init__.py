@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from adjudge.engine.options import RunOptions
     from adjudge.engine.plan import RunPlan, make_plan
-    from adjudge.engine.results import read_result
+    from adjudge.engine.results import read_result, read_run
     from adjudge.engine.rundir import HOME, JOURNAL
-    from adjudge.engine.spare import SpareWorker
+    from adjudge.engine.spare import SpareWorker, discover
 
 _WHERE = {
     "HOME": "rundir",
@@ -18,11 +18,23 @@ _WHERE = {
     "RunOptions": "options",
     "RunPlan": "plan",
     "SpareWorker": "spare",
+    "discover": "spare",
     "make_plan": "plan",
     "read_result": "results",
+    "read_run": "results",
 }
 
-__all__ = ["HOME", "JOURNAL", "RunOptions", "RunPlan", "SpareWorker", "make_plan", "read_result"]
+__all__ = [
+    "HOME",
+    "JOURNAL",
+    "RunOptions",
+    "RunPlan",
+    "SpareWorker",
+    "discover",
+    "make_plan",
+    "read_result",
+    "read_run",
+]
 
 
 def __getattr__(name: str) -> Any:

@@ -21,6 +21,7 @@ from adjudge.domain import (
     LeftOut,
     LLMJudge,
     Problem,
+    RewardNode,
     Snapshot,
     Suite,
     closest,
@@ -112,6 +113,8 @@ def make_plan(suite: Suite, options: RunOptions) -> RunPlan:
         models={name: endpoint.label for name, endpoint in endpoints.items()},
         panels=panels,
         thresholds=suite.thresholds,
+        rewards=_without(suite.rewards, {gone.judge for gone in left_out}),
+        on_error=suite.on_error,
         left_out=tuple(left_out),
         warnings=suite.warnings,
         selection=_selection(suite, stubs, options),
@@ -126,6 +129,19 @@ def make_plan(suite: Suite, options: RunOptions) -> RunPlan:
         warnings=(*suite.warnings, *warnings),
         unavailable=models.unavailable,
     )
+
+
+def _without(nodes: tuple[RewardNode, ...], judges: set[str]) -> tuple[RewardNode, ...]:
+    """The rewards without the judges that are left out, and without what is empty then."""
+    if not judges:
+        return nodes
+    kept = []
+    for node in nodes:
+        parts = tuple(part for part in node.parts if part.judge not in judges)
+        inputs = _without(node.inputs, judges)
+        if parts or inputs:
+            kept.append(msgspec.structs.replace(node, parts=parts, inputs=inputs))
+    return tuple(kept)
 
 
 def _select(suite: Suite, options: RunOptions, problems: list[Problem]) -> list[CaseStub]:

@@ -14,6 +14,11 @@ from adjudge.scoring import compose
 
 
 def read_result(run: Path) -> RunResult:
+    """The result of a run directory; see `read_run`."""
+    return read_run(run)[1]
+
+
+def read_run(run: Path) -> tuple[Snapshot, RunResult]:
     """Recompute a run's result from its journal. Pure: the same journal gives the same result.
 
     Raises:
@@ -29,7 +34,7 @@ def read_result(run: Path) -> RunResult:
         if snapshot is None or fingerprint is None:
             raise StoreError(f"{journal} holds no run")
         plan = msgspec.json.decode(snapshot, type=Snapshot)
-        return compose(plan, store.verdicts(fingerprint.decode()), version=__version__)
+        return plan, compose(plan, store.verdicts(fingerprint.decode()), version=__version__)
     except msgspec.MsgspecError as error:
         raise StoreError(f"{journal} cannot be read: {error}") from None
     finally:

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import importlib
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Protocol
 
-from adjudge.domain import ConfigError, Problem, Suite
-from adjudge.formats import eval_yaml
+from adjudge.domain import ConfigError, Discovered, Problem, Suite
 from adjudge.formats.convert import nearest
+
+Discover = Callable[[Sequence[str]], Discovered]
 
 
 class Format(Protocol):
@@ -19,8 +22,8 @@ class Format(Protocol):
         """The config file or folder that this dialect would read, or `None` when it is not one of its."""
         ...
 
-    def load(self, path: Path, /, *, workspace: Path | None = None) -> Suite:
-        """Read it.
+    def load(self, path: Path, /, *, workspace: Path | None = None, discover: Discover | None = None) -> Suite:
+        """Read it. `discover` imports Python files elsewhere, for formats whose Python says what there is to judge.
 
         Raises:
             ConfigError: with every problem found.
@@ -28,28 +31,43 @@ class Format(Protocol):
         ...
 
 
-FORMATS: dict[str, Format] = {eval_yaml.NAME: eval_yaml}
+FORMATS: dict[str, str] = {"eval_yaml": "adjudge.formats.eval_yaml", "rewardkit": "adjudge.formats.rewardkit"}
+"""Every format with its module, in the order in which they are asked whether a path is theirs."""
 
 
-def load(path: str | Path, *, name: str | None = None, workspace: str | Path | None = None) -> Suite:
+def load(
+    *paths: str | Path, name: str | None = None, workspace: str | Path | None = None, discover: Discover | None = None
+) -> Suite:
     """Read a config file or folder, whose format is detected unless `name` says it.
+
+    Several paths must be tests folders of Reward Kit, which are judged side by side.
 
     Raises:
         ConfigError: with every problem found, or because no format claims the path.
     """
-    path = Path(path)
-    if not path.exists():
-        raise ConfigError([Problem(file=str(path), message="there is no such file or folder")])
+    home = Path(workspace) if workspace is not None else None
+    missing = [
+        Problem(file=str(path), message="there is no such file or folder") for path in paths if not Path(path).exists()
+    ]
+    if missing:
+        raise ConfigError(missing)
     if name is not None and name not in FORMATS:
         raise ConfigError(
             [Problem(key="--format", message=f"there is no format {name!r}", hint=nearest(name, FORMATS))]
         )
-    candidates = [FORMATS[name]] if name else list(FORMATS.values())
-    for module in candidates:
-        found = module.detect(path)
-        if found is not None:
-            return module.load(found, workspace=Path(workspace) if workspace is not None else None)
-    hint = "an eval.yaml is expected; adjudge init writes one"
+    for candidate in [name] if name else FORMATS:
+        module: Format = importlib.import_module(FORMATS[candidate])
+        found = [module.detect(Path(path)) for path in paths]
+        if len(paths) == 1 and found[0] is not None:
+            return module.load(found[0], workspace=home, discover=discover)
+        if len(paths) > 1 and candidate == "rewardkit" and None not in found:
+            from adjudge.formats.rewardkit import load_folders
+
+            return load_folders([Path(path) for path in paths], workspace=home, discover=discover)
+    if len(paths) > 1:
+        raise ConfigError("several paths must each be a tests folder of Reward Kit")
+    path = Path(paths[0])
+    hint = "an eval.yaml or a tests folder is expected; adjudge init writes one"
     what = "this folder holds no config" if path.is_dir() else "no format reads this kind of file"
     raise ConfigError([Problem(file=str(path), message=f"{what} that adjudge knows", hint=hint)])
 

@@ -11,6 +11,7 @@ import msgspec
 from adjudge.domain import (
     Binary,
     Criterion,
+    CriterionJudge,
     ErrorKind,
     Failure,
     Judge,
@@ -65,6 +66,7 @@ def reduce_samples(judge: Judge, criterion: Criterion, verdicts: Sequence[Verdic
             notes=notes,
             tool_choice=next((v.tool_choice for v in verdicts if v.tool_choice), ""),
             confidence=said.confidence if said else None,
+            model=said.model if said and isinstance(judge, CriterionJudge) else "",
         )
 
     if judge.samples == 1 or first.status is Status.SKIPPED:

@@ -4,13 +4,26 @@ from __future__ import annotations
 
 import os
 import re
+from collections.abc import Callable, Sequence
 from math import inf
 from pathlib import Path, PurePosixPath
 
 import msgspec
 
 from adjudge.cases import DatasetFolder, harvest, read_dataset
-from adjudge.domain import Binary, ConfigError, Judge, LLMJudge, Numeric, Problem, Scale, Suite, Threshold, closest
+from adjudge.domain import (
+    Binary,
+    ConfigError,
+    Discovered,
+    Judge,
+    LLMJudge,
+    Numeric,
+    Problem,
+    Scale,
+    Suite,
+    Threshold,
+    closest,
+)
 from adjudge.formats.convert import Converter, nearest
 from adjudge.formats.eval_yaml.judges import JudgeReader
 from adjudge.formats.eval_yaml.openrouter import OpenRouterReader
@@ -19,7 +32,9 @@ from adjudge.formats.eval_yaml.schema import NOT_YET, SETS_ASIDE, EvalConfig
 from adjudge.located import Located, parse_yaml, read_text
 
 
-def load(path: Path, *, workspace: Path | None = None) -> Suite:
+def load(
+    path: Path, *, workspace: Path | None = None, discover: Callable[[Sequence[str]], Discovered] | None = None
+) -> Suite:
     """Read an eval.yaml and find its cases.
 
     `workspace` is the folder that holds the collected outputs: a run directory with `cases/<id>/`, or a folder with
