@@ -10,8 +10,9 @@ from typing import Any
 
 import msgspec
 
-from adjudge.domain import WORKER_MARK, AdjudgeError, CodeJudge, ConfigError, Criterion, RunResult, Scale, Suite
+from adjudge.domain import AdjudgeError, CodeJudge, ConfigError, Criterion, RunResult, Scale, Suite
 from adjudge.engine import RunOptions, make_plan, read_result, read_run
+from adjudge.engine.spawn import WORKER_MARK
 from adjudge.judges.local import remember_function
 
 

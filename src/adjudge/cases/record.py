@@ -6,7 +6,6 @@ from pathlib import PurePosixPath
 from typing import Any
 
 import msgspec
-import yaml
 
 from adjudge.cases.events import conversation, reasoning, tool_calls, tool_trace
 from adjudge.cases.evidence import evidence
@@ -72,6 +71,8 @@ def inputs_text(inputs: dict[str, Any]) -> str:
 def _yaml(value: Any) -> str:
     if isinstance(value, bool | int | float) or value is None:
         return str(value)
+    import yaml
+
     return yaml.safe_dump(value, allow_unicode=True, sort_keys=False, default_flow_style=False).rstrip()
 
 

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from adjudge.cli.flags import variables
 from adjudge.domain import EFFORTS, ConfigError, Problem, StoreError, Suite
 
 if TYPE_CHECKING:
@@ -118,17 +119,6 @@ def build_options(flags: dict[str, Any]) -> Any:
     return RunOptions(environ=environ, **flags)
 
 
-def variables(pairs: Iterable[str]) -> dict[str, str]:
-    """What `--je NAME=VALUE` sets."""
-    environ = {}
-    for pair in pairs:
-        name, separator, value = pair.partition("=")
-        if not separator or not name:
-            raise click.UsageError(f"--je takes NAME=VALUE, got {pair!r}")
-        environ[name] = value
-    return environ
-
-
 class Refused(click.ClickException):
     """The suite cannot run: every problem is shown, exit code 2."""
 
@@ -144,9 +134,9 @@ class Refused(click.ClickException):
 
 def show_problems(problems: Iterable[Problem]) -> None:
     """One line each on standard error."""
-    from adjudge.report.words import printable
-
     for problem in problems:
+        from adjudge.report.words import printable
+
         complain(" ".join(printable(str(problem)).split("\n")), colour="yellow" if problem.warning else "red")
 
 

@@ -15,7 +15,6 @@ from adjudge.domain.gate import Decision, GateCheck, GateResult, Threshold
 from adjudge.domain.judge import (
     EFFORTS,
     GUARD,
-    WORKER_MARK,
     AsksModel,
     BuiltinJudge,
     CheckJudge,
@@ -65,7 +64,6 @@ __all__ = [
     "EFFORTS",
     "GUARD",
     "SCHEMA_VERSION",
-    "WORKER_MARK",
     "AdjudgeError",
     "Aggregation",
     "AsksModel",

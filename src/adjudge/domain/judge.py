@@ -9,9 +9,6 @@ import msgspec
 
 from adjudge.domain.scale import Binary, Levels, Scale
 
-WORKER_MARK = "ADJUDGE_IN_WORKER"
-"""Set in the environment of worker processes."""
-
 
 class Reduce(StrEnum):
     """How the samples of one verdict become one score."""

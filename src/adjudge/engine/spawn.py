@@ -10,7 +10,8 @@ import subprocess
 import sys
 from collections.abc import Mapping
 
-from adjudge.domain import WORKER_MARK
+WORKER_MARK = "ADJUDGE_IN_WORKER"
+"""Set in the environment of worker processes."""
 
 _SECRET = re.compile(r"KEY|TOKEN|SECRET|PASSW|PASSPHRASE|CREDENTIAL|AUTH|COOKIE|_PAT$|_DSN$", re.IGNORECASE)
 _SECRET_VALUE = re.compile(r"://[^/\s:@]*:[^/\s@]+@")

@@ -8,7 +8,7 @@ from adjudge.prompts.examples import HEADING as EXAMPLES_HEADING
 from adjudge.prompts.examples import MAX_EXCERPT, examples_text
 from adjudge.prompts.fence import GUARD, fenced
 from adjudge.prompts.scan import addressed_to_judge, addressing
-from adjudge.prompts.template import (
+from adjudge.prompts.templates import (
     VARIABLES,
     WORK,
     Fitting,

@@ -59,7 +59,7 @@ def read_judge_file(file: TomlFile, name: str, overrides: Overrides) -> ReadJudg
     if config is None:
         return None
     table = config.judge
-    if not config.criterion:
+    if not config.criterion and not file.holds("criterion", 0):
         file.error(["criterion"], "a judge needs at least one [[criterion]]")
     rule = read_rule(file, ["scoring"], config.scoring)
     check_weight(file, ["judge", "weight"], abs(table.weight), rule)
@@ -189,6 +189,8 @@ def _criteria(file: TomlFile, config: JudgeFile, table: JudgeTable) -> tuple[Cri
     named: set[str] = set()
     for index, criterion in enumerate(config.criterion):
         keys: list[str | int] = ["criterion", index]
+        if not file.holds(*keys, "description"):
+            file.error(keys, "the key 'description' is missing")
         name = criterion.name or _slug(criterion.description, index, taken)
         taken.add(name)
         if criterion.name is not None:

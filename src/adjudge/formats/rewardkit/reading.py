@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 from adjudge.domain import Aggregation, RewardRule
 from adjudge.formats.convert import Converter, nearest
@@ -39,6 +40,16 @@ class TomlFile:
             else:
                 break
         return place
+
+    def holds(self, *keys: str | int) -> bool:
+        """Whether something is written down under a key."""
+        node = self.root
+        for key in keys:
+            inner: Any = node.value
+            if not (key in inner if isinstance(inner, dict) else isinstance(inner, list) and int(key) < len(inner)):
+                return False
+            node = inner[key]
+        return True
 
     def error(self, keys: Sequence[str | int], message: str, *, hint: str = "") -> None:
         """A problem at a key; `keys` lead to it."""

@@ -40,7 +40,7 @@ class JudgeTable(msgspec.Struct, forbid_unknown_fields=True, rename={"atif_dashe
 
 
 class CriterionTable(msgspec.Struct, forbid_unknown_fields=True):
-    description: str
+    description: str = ""  # must be there: the reader says so, since a criterion left out would shift those after it
     type: str = "binary"
     name: str | None = None
     id: str | None = None

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import inspect
 import math
 from collections.abc import Callable
@@ -34,7 +33,11 @@ class Check:
     def run(self, workspace: Path) -> Any:
         """What the criterion returns for a workspace, awaited if need be."""
         returned = self.function(workspace, *self.arguments.args, **self.arguments.kwargs)
-        return asyncio.run(_awaited(returned)) if inspect.isawaitable(returned) else returned
+        if not inspect.isawaitable(returned):
+            return returned
+        import asyncio
+
+        return asyncio.run(_awaited(returned))
 
 
 async def _awaited(value: Any) -> Any:

@@ -1,4 +1,4 @@
-"""Jinja2 prompts in a sandbox, where whatever can hold what the agent made is fenced when it is printed."""
+"""Rendering templates with Jinja2 in a sandbox: what can hold what the agent made is fenced when it is printed."""
 
 from __future__ import annotations
 
@@ -12,20 +12,11 @@ from jinja2.sandbox import ImmutableSandboxedEnvironment
 
 from adjudge.prompts.fence import fenced
 from adjudge.prompts.taint import FENCE, fence_outputs
-from adjudge.prompts.views import AnnotationsView, OutputsView, cut_shown, shown, to_json
-
-AGENT_MADE = frozenset({"outputs", "conversation", "reasoning", "tool_trace", "inputs", "evidence"})
-WORK = tuple(sorted(AGENT_MADE - {"inputs"}))
-AUTHORED = ("annotations", "arguments", "examples")
-VARIABLES = (*sorted(AGENT_MADE), *AUTHORED)
+from adjudge.prompts.templates import AGENT_MADE, TEXTS, VARIABLES, Fitting, PromptError
+from adjudge.prompts.views import shown, to_json
 
 _FITTING = "the fitting of this rendering"  # no name that a template could spell
-_TEXTS = ("conversation", "reasoning", "tool_trace", "inputs", "evidence")
 _PARTS: tuple[type[nodes.Node], ...] = (nodes.Include, nodes.Import, nodes.FromImport, nodes.Extends)
-
-
-class PromptError(ValueError):
-    """A template that cannot be rendered for this case."""
 
 
 @lru_cache(maxsize=1)
@@ -49,26 +40,6 @@ def _note_undefined(context: Context, value: Undefined) -> None:
     fitting = context.get(_FITTING)
     if isinstance(fitting, Fitting):
         fitting.notes.append(f"the prompt prints nothing for {value._undefined_name or 'a value'}, which is not there")
-
-
-class Fitting:
-    """What a rendering shows of the agent's work, and how much of each piece it may show."""
-
-    def __init__(self, cap: int | None = None) -> None:
-        self.cap = cap
-        self.lengths: list[int] = []
-        self.texts: list[tuple[str, str]] = []
-        self.notes: list[str] = []
-
-    def fit(self, value: Any, label: str) -> str:
-        """The text of a value, cut where it is longer than a piece may be."""
-        text = shown(value)
-        self.lengths.append(len(text))
-        if self.cap is not None and len(text) > self.cap:
-            self.notes.append(f"{label}: cut to {self.cap} of {len(text)} characters")
-            text = cut_shown(value, text, label, self.cap)
-        self.texts.append((label, text))
-        return text
 
 
 @pass_context
@@ -128,14 +99,9 @@ def _text_attribute(tree: nodes.Template) -> str | None:
     for node, key, line in picked:
         if not isinstance(node, nodes.Name) or node.name in rebound:
             continue
-        if node.name in _TEXTS and not hasattr(str, key):
+        if node.name in TEXTS and not hasattr(str, key):
             return f"line {line} of the template: {node.name} is text and has no {key!r}"
     return None
-
-
-def shows_work(source: str) -> bool:
-    """True if a template refers to anything that the agent made, its inputs apart."""
-    return any(mentions(source, name) for name in WORK)
 
 
 def mentions(source: str, variable: str) -> bool:
@@ -165,17 +131,6 @@ def fixed_prefix(source: str) -> str:
             return found
         found += node.data
     return found if len(body) > 1 or not body else ""
-
-
-def template_variables(record: Mapping[str, Any], arguments: Mapping[str, Any], examples: str = "") -> dict[str, Any]:
-    """The variables of a prompt, from a case record."""
-    texts = {key: value for key, value in record.items() if key.startswith("annotation_") and isinstance(value, str)}
-    variables: dict[str, Any] = {name: record.get(name) or "" for name in _TEXTS}
-    variables["outputs"] = OutputsView(record)
-    variables["annotations"] = AnnotationsView(record.get("annotations") or {}, texts)
-    variables["arguments"] = dict(arguments)
-    variables["examples"] = examples
-    return variables
 
 
 def render(source: str, variables: Mapping[str, Any], fitting: Fitting | None = None) -> str:

@@ -1,0 +1,16 @@
+"""Config files whose values remember the file, line and column they came from."""
+
+from __future__ import annotations
+
+from adjudge.domain import Problem
+from adjudge.located.nodes import MAX_BYTES, Located, kind_name, read_text
+
+
+def parse_yaml(text: str, shown: str) -> tuple[Located | None, list[Problem]]:
+    """Parse one YAML document. Returns (root or `None` when empty or broken, problems)."""
+    from adjudge.located import yaml_nodes  # yaml is imported with the first document
+
+    return yaml_nodes.parse_yaml(text, shown)
+
+
+__all__ = ["MAX_BYTES", "Located", "kind_name", "parse_yaml", "read_text"]
