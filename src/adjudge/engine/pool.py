@@ -7,6 +7,7 @@ import contextlib
 import os
 import queue
 import threading
+import time
 
 import msgspec
 
@@ -19,6 +20,8 @@ from adjudge.judges import Outcome
 
 LOAD_TIMEOUT_S = 60.0
 _START_TIMEOUT_S = 60.0
+START_S = 0.4
+"""What starting a process costs on a busy machine."""
 
 
 def cores() -> int:
@@ -37,8 +40,8 @@ class CaseOutcome(msgspec.Struct):
 class WorkerPool:
     """Runs jobs on up to `size` processes, each driven by a thread of its own.
 
-    With `stagger_s` each process after the first waits that much longer before it starts, and starts only if there is
-    a job left for it: quick jobs are over by then.
+    With `stagger_s` a process after the first starts only when, looked at in such intervals, what is left will take
+    longer than a start does.
     """
 
     def __init__(
@@ -56,6 +59,9 @@ class WorkerPool:
         self._loop = asyncio.get_running_loop()
         self._closing = threading.Event()
         self._drivers = [_Driver(self._setup, cwd, self._closing, None if k else spare) for k in range(size)]
+        self._stagger_s = stagger_s
+        self._began = time.monotonic()
+        self._done = 0
         self._threads = [
             threading.Thread(target=self._drive, args=(driver, stagger_s * k), daemon=True)
             for k, driver in enumerate(self._drivers)
@@ -82,6 +88,8 @@ class WorkerPool:
     def _drive(self, driver: _Driver, delay_s: float) -> None:
         if delay_s:
             self._closing.wait(delay_s)
+            while not self._worth_a_start() and not self._closing.wait(self._stagger_s):
+                pass
         else:
             with contextlib.suppress(Exception):
                 driver.start()
@@ -94,10 +102,18 @@ class WorkerPool:
                     Failure(ErrorKind.CRASHED, f"the worker failed: {type(error).__name__}: {error}"), []
                 )
                 driver.kill()
+            self._done += 1
             if self._closing.is_set():
                 break
             self._loop.call_soon_threadsafe(_settle, future, result)
         driver.kill()
+
+    def _worth_a_start(self) -> bool:
+        """Whether the jobs that wait will take longer than a process takes to start, as fast as they went so far."""
+        waiting = self._jobs.qsize()
+        if not waiting or not self._done:
+            return waiting > 0
+        return (time.monotonic() - self._began) / self._done * waiting > START_S
 
 
 def _settle(future: asyncio.Future[CaseOutcome], result: CaseOutcome) -> None:

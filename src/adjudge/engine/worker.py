@@ -14,7 +14,6 @@ import queue
 import signal
 import sys
 import threading
-from pathlib import Path
 from typing import Any
 
 import msgspec
@@ -159,7 +158,7 @@ def _condition(expression: str, record: dict[str, Any]) -> bool | Failure:
 def _captured(call: Any) -> Outcome:
     """Run a judge with its printing captured, and what would end the process turned into a failure."""
     capture = _Capture()
-    home, environ = Path.cwd(), dict(os.environ)
+    home, environ = os.getcwd(), dict(os.environb)  # noqa: PTH109
     try:
         with contextlib.redirect_stdout(capture), contextlib.redirect_stderr(capture):
             outcome: Outcome = call()
@@ -173,9 +172,9 @@ def _captured(call: Any) -> Outcome:
         outcome = Outcome(failure=Failure(ErrorKind.RAISED, cap(f"{type(error).__name__}: {error}", 4000)))
     finally:
         os.chdir(home)  # what one judge changes here is not for the next to see
-        if os.environ != environ:
-            os.environ.clear()
-            os.environ.update(environ)
+        if dict(os.environb) != environ:
+            os.environb.clear()
+            os.environb.update(environ)
     return msgspec.structs.replace(outcome, printed=capture.text()) if capture.size else outcome
 
 

@@ -142,7 +142,7 @@ class _Reader:
             self._files.setdefault(os.path.dirname(file.file), []).append(file)  # noqa: PTH120
         self._overrides = overrides
         self._problems = problems
-        self._names: set[str] = set()
+        self._names: dict[str, int] = {}
 
     def rewards(self, folder: Folder) -> list[RewardNode]:
         """One reward for a flat folder, one for each input of a folder with others below, and what reward.toml adds."""
@@ -203,11 +203,9 @@ class _Reader:
 
     def _criterion(self, stem: str, file: CriteriaFile, index: int, check: RegisteredCheck) -> CriterionJudge:
         name = base = f"{self._prefix}{stem}:{check.name}"
-        number = 1
-        while name in self._names:
-            number += 1
+        number = self._names[base] = self._names.get(base, 0) + 1
+        if number > 1:
             name = f"{base}#{number}"
-        self._names.add(name)
         criterion = Criterion(name=name, description=check.description, weight=check.weight)
         return CriterionJudge(
             name=name,
