@@ -23,6 +23,8 @@ def summary_markdown(result: RunResult) -> str:
     reasons = result.gate.reasons
     if reasons:
         lines += [f"- {escape(words.one_line(reason))}" for reason in reasons] + [""]
+    if result.rewards:
+        lines += [f"- Reward {escape(line)}" for line in words.rewards(result)] + [""]
     lines += _judges(result)
     lines += _remarks(result)
     if result.left_out:

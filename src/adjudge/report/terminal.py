@@ -55,6 +55,8 @@ def print_result(result: RunResult, console: Console, *, verbose: bool = False) 
     if verbose:
         _print_scores(result, console)
     console.print()
+    for line in words.rewards(result):
+        console.print(Text(f"reward {words.one_line(line)}", style="bold"))
     decision_text = Text(result.decision.upper(), style=f"bold {_STYLES[result.decision]}")
     console.print(decision_text, Text(f"{words.printable(result.suite)}: {words.totals(result)}"))
     for reason in result.gate.reasons:

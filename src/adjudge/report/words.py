@@ -136,3 +136,16 @@ def one_line(text: str, limit: int = 300) -> str:
 
 def count(number: int, one: str, many: str) -> str:
     return f"{number} {one if number == 1 else many}"
+
+
+def rewards(result: RunResult) -> list[str]:
+    """Each reward with its value, under its case where there are several: `reward: 0.75`."""
+    lines = []
+    for case in result.rewards:
+        for reward in case.rewards:
+            name = f"{case.case}: {reward.name}" if len(result.rewards) > 1 else reward.name
+            value = "no value" if reward.score is None else f"{reward.score:g}"
+            gate = f" (the gate {reward.gated} failed)" if reward.gated else ""
+            flag = " (the work addresses its judge)" if reward.flagged else ""
+            lines.append(f"{name}: {value}{gate}{flag}")
+    return lines

@@ -155,13 +155,11 @@ class _Reader:
             own = next((node for node in tables if node.name == "reward"), None)
             tables = [node for node in tables if node is not own]
             made = [own or RewardNode(name="reward", inputs=tuple(inputs))] if inputs else []
-        taken = {node.name for node in made}
+        taken = {node.name for node in made} if nested else set()
         for node in tables:
             if node.name in taken:
-                what = "an input of this folder" if nested else "the reward of this folder"
-                self._problems.append(
-                    Problem(file=str(folder.path / "reward.toml"), message=f"{node.name!r} is {what} already")
-                )
+                text = f"{node.name!r} is an input of this folder already"
+                self._problems.append(Problem(file=str(folder.path / "reward.toml"), message=text))
             made.append(msgspec.structs.replace(node, listed=False))
         return [msgspec.structs.replace(node, name=self._prefix + node.name) for node in made]
 
@@ -176,8 +174,8 @@ class _Reader:
         nodes += [self._python(folder, file) for file in self._files.get(folder.relative, ())]
         for child in folder.children:
             inputs = self._inputs(child)
+            tables = self._tables(child, inputs, nested=True)
             if inputs:
-                tables = self._tables(child, inputs, nested=True)
                 nodes.append(
                     msgspec.structs.replace(tables[0], name=child.name)
                     if tables

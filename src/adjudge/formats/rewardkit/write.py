@@ -12,6 +12,7 @@ from typing import Any
 
 from adjudge.domain import (
     GUARD,
+    AsksModel,
     Binary,
     Criterion,
     CriterionJudge,
@@ -80,20 +81,14 @@ def details(result: RunResult, snapshot: Snapshot) -> dict[str, Any]:
     """Everything behind each reward, as plain data."""
     judges = {judge.name: judge for judge in snapshot.judges}
     scores = {(score.judge, score.criterion): score for score in result.scores}
-    writer = _Writer(judges, scores, snapshot.models)
+    writer = _Writer(judges, scores)
     return {reward.name: writer.node(reward) for case in result.rewards for reward in case.rewards if reward.listed}
 
 
 class _Writer:
-    def __init__(
-        self,
-        judges: Mapping[str, Judge],
-        scores: Mapping[tuple[str, str], Score],
-        models: Mapping[str, str],
-    ) -> None:
+    def __init__(self, judges: Mapping[str, Judge], scores: Mapping[tuple[str, str], Score]) -> None:
         self._judges = judges
         self._scores = scores
-        self._models = models
 
     def node(self, node: RewardScore) -> dict[str, Any]:
         if node.parts:
@@ -127,8 +122,7 @@ class _Writer:
             leaf["judge_output"] = _output(judge, scores)
             usages = [score.usage for score in scores if score.usage]
             if usages:
-                model = self._models.get(judge.name, "")
-                leaf["usage"] = _usage(sum(usages[1:], usages[0]), model.rpartition("/")[2] or model)
+                leaf["usage"] = _usage(sum(usages[1:], usages[0]), judge.model if isinstance(judge, AsksModel) else "")
             guard = self._scores.get((judge.name, GUARD))
             if isinstance(judge, LLMJudge) and judge.guards and guard is not None:
                 leaf["guard"] = _guard(guard)
