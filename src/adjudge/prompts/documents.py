@@ -26,6 +26,7 @@ DOCUMENTS = frozenset({".pdf", ".docx", ".pptx", ".xlsx", ".xls", ".msg", ".epub
 HTML = frozenset({".html", ".htm"})
 INSTALL = "pip install 'adjudge[documents]'"
 
+ELSEWHERE = "found in the current directory, not in the workspace"
 _PASSED_OVER = frozenset({"__pycache__", "node_modules"})
 
 
@@ -57,6 +58,7 @@ class DocumentReader:
         """
         found: list[Document] = []
         seen: set[str] = set()
+        strayed: set[str] = set()
         images = 0
         for pattern in patterns:
             for label, path, missing in self._matches(pattern):
@@ -67,11 +69,19 @@ class DocumentReader:
                     found.append(Document(pattern, missing=f"not shown: more than {MAX_FILES} files are named"))
                     return found
                 document = Document(label, missing=missing) if missing else self._document(label, path, html)
+                if path and pattern not in strayed and not (os.path.isabs(pattern) or self._at_home(path)):  # noqa: PTH117
+                    strayed.add(pattern)
+                    note = "; ".join(filter(None, (document.note, ELSEWHERE)))
+                    document = msgspec.structs.replace(document, note=note)
                 images += bool(document.data)
                 if document.data and images > MAX_IMAGES:
                     document = Document(label, missing=f"not shown: more than {MAX_IMAGES} images are named")
                 found.append(document)
         return found
+
+    def _at_home(self, path: str) -> bool:
+        home = os.path.realpath(self.home)
+        return path == home or path.startswith(home.rstrip(os.sep) + os.sep)
 
     def image(self, label: str, path: str) -> Document:
         """One image by its path, which has been found before."""
