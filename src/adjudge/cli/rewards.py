@@ -58,8 +58,11 @@ def judge_folders(
     )
     try:
         remove_stale(output)
+        output.parent.mkdir(parents=True, exist_ok=True)
     except OSError as error:
-        raise click.ClickException(f"{output}: what is there cannot be removed: {error.strerror}") from None
+        raise click.ClickException(f"{output} cannot be written: {error.strerror}") from None
+    if not os.access(output.parent, os.W_OK):
+        raise click.ClickException(f"{output} cannot be written: the folder is read-only")
     try:
         suite = load_folders(
             tests_dirs,

@@ -122,8 +122,11 @@ def _decision(
     for index, criterion in enumerate(criteria):
         if not isinstance(criterion.scale, Binary | Levels):
             file.error(["criterion", index, "type"], "a JEV judge answers binary and rubric criteria only")
+    if not (table.files or table.reference or any(criterion.files for criterion in criteria)):
+        file.error(["judge", "files"], "a JEV judge needs files to judge", hint="it is shown nothing else")
     for key, given in (
-        ("atif-trajectory", table.atif_dashed or table.atif_trajectory),
+        ("atif-trajectory", table.atif_dashed),
+        ("atif_trajectory", table.atif_trajectory),
         ("prompt_template", table.prompt_template),
         ("reasoning_effort", table.reasoning_effort),
         ("guard", table.guard != "off"),
