@@ -57,7 +57,8 @@ def load(
         )
     for candidate in [name] if name else FORMATS:
         module: Format = importlib.import_module(FORMATS[candidate])
-        found = [module.detect(Path(path)) for path in paths]
+        by_name = name == "rewardkit"  # what it would not be taken for, it may be called
+        found = [Path(path) if by_name and Path(path).is_dir() else module.detect(Path(path)) for path in paths]
         if len(paths) == 1 and found[0] is not None:
             return module.load(found[0], workspace=home, discover=discover)
         if len(paths) > 1 and candidate == "rewardkit" and None not in found:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 from adjudge.domain import Aggregation
 
@@ -42,10 +42,10 @@ def aggregate(
         return max(values)
     if how is Aggregation.PRODUCT:
         return _finite(math.prod(values))
-    total = math.fsum(value * weight for value, weight in zip(values, weights, strict=True))
+    total = _sum(value * weight for value, weight in zip(values, weights, strict=True))
     if how is Aggregation.WEIGHTED_SUM:
         return _finite(total)
-    weight = math.fsum(weights)
+    weight = _finite(_sum(weights))
     mean = _finite(total / weight) if weight else 0.0
     return float(reaches(mean, threshold)) if how is Aggregation.THRESHOLD else mean
 
@@ -53,6 +53,13 @@ def aggregate(
 def reaches(value: float, bound: float) -> bool:
     """At least the bound, but for the last digits of a division."""
     return value >= bound or math.isclose(value, bound, rel_tol=_CLOSE, abs_tol=_CLOSE)
+
+
+def _sum(numbers: Iterable[float]) -> float:
+    try:
+        return math.fsum(numbers)
+    except (OverflowError, ValueError):  # on the way, or of infinities with both signs
+        return math.inf
 
 
 def _finite(number: float) -> float:

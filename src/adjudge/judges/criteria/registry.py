@@ -99,12 +99,12 @@ class Registry:
         factory = self.factory(name)
         options = {key: kwargs.pop(key, default) for key, default in _OPTIONS.items()}
         bound = inspect.Signature(factory.parameters).bind(*args, **kwargs)
+        bound.apply_defaults()
         first = [f"{name}:{str(value)[:NAME_CHARACTERS]}" for value in list(bound.arguments.values())[:1]]
         title = str(options["name"] or (first or [name])[0])
         weight = float(options["weight"])
         if not math.isfinite(weight):
             raise ValueError(f"the weight of {title} must be a finite number, got {options['weight']}")
-        bound.apply_defaults()
         check = Check(title, "", weight, factory.function, bound, isolated=bool(options["isolated"]))
         self._register(factory, check)
 
