@@ -28,20 +28,29 @@ def missing() -> str | None:
     return f"the embedded model needs {', '.join(absent)}: {info.install}" if absent else None
 
 
-def similarity(first: str, second: str) -> float:
-    """Cosine in [-1, 1] of two texts' embeddings.
+def similarity(first: str, second: str, *, windows: int | None = None) -> float:
+    """Cosine in [-1, 1] of two texts' embeddings, of at most so many windows from the beginning of each.
 
     Raises:
         MissingExtraError: the model or what it needs is not installed.
         ValueError: a text has nothing to embed.
     """
-    value = float(embed(first) @ embed(second))
+    value = float(embed(first, windows) @ embed(second, windows))
     return max(-1.0, min(1.0, value))
 
 
+def window_count(text: str) -> int:
+    """How many windows a text fills.
+
+    Raises:
+        MissingExtraError: the model or what it needs is not installed.
+    """
+    return -(-len(_model().tokenizer.encode(text, add_special_tokens=False).ids) // WINDOW)
+
+
 @lru_cache(maxsize=512)
-def embed(text: str) -> Any:
-    """Unit vector of 384 numbers. A text longer than a window is the length-weighted mean of its windows.
+def embed(text: str, most: int | None = None) -> Any:
+    """Unit vector of 384 numbers. A text longer than a window is the length-weighted mean of its (`most`) windows.
 
     Raises:
         MissingExtraError, ValueError: as `similarity`.
@@ -52,7 +61,7 @@ def embed(text: str) -> Any:
     ids = model.tokenizer.encode(text, add_special_tokens=False).ids
     if not ids:
         raise ValueError("the text is empty, so it has no meaning to compare")
-    windows = [ids[start : start + WINDOW] for start in range(0, len(ids), WINDOW)]
+    windows = [ids[start : start + WINDOW] for start in range(0, len(ids), WINDOW)][:most]
     total = sum(model.forward([_CLS, *window, _SEP]) * len(window) for window in windows)
     return total / np.linalg.norm(total)
 

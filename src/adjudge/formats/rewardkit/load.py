@@ -90,7 +90,7 @@ def load_folders(
         reader = _Reader(root, prefix, found.folders.get(root, ()), overrides or _from_environment(), problems)
         rewards += reader.rewards(folder)
         judges += reader.judges
-    if not judges:
+    if not judges and all(problem.warning for problem in problems):
         shown = ", ".join(map(str, paths))
         text = "no criteria and no judges, so there is no reward"
         problems.append(Problem(file=shown, message=text, warning=True))

@@ -6,9 +6,11 @@ import os
 from pathlib import Path
 
 from adjudge.judges.criteria.finding import Finding
-from adjudge.judges.criteria.library.reading import brief, failing, locate, need_string, read_text
+from adjudge.judges.criteria.library.reading import UnusableError, brief, failing, locate, need_string, read_text
 
 _MAX_CHARACTERS = 20_000
+_MAX_WINDOWS = 6
+"""Of the model, some 1,500 words: it takes a few tenths of a second for each."""
 
 
 @failing(0.0)
@@ -26,17 +28,22 @@ def semantic_similarity(
     if minimum is not None and not (isinstance(minimum, int | float) and -1 <= minimum <= 1):
         raise ValueError(f"minimum must be in [-1, 1], got {brief(minimum)}")
     wanted = _reference(workspace, reference)
-    text, note = read_text(workspace, path, head=True)
-    if not text.strip():
-        return Finding(0.0 if minimum is None else False, f"{path} is empty")
-    from adjudge.judges.embedding import similarity
-
-    if len(text) > _MAX_CHARACTERS:
-        note += f"; only the first {_MAX_CHARACTERS} characters count"
+    nothing = 0.0 if minimum is None else False
     try:
-        cosine = similarity(text[:_MAX_CHARACTERS], wanted[:_MAX_CHARACTERS])
+        text, note = read_text(workspace, path, head=True)
+    except UnusableError as error:
+        return Finding(nothing, str(error))
+    if not text.strip():
+        return Finding(nothing, f"{path} is empty")
+    from adjudge.judges.embedding import similarity, window_count
+
+    counted = text[:_MAX_CHARACTERS]
+    if len(text) > len(counted) or window_count(counted) > _MAX_WINDOWS:
+        note += "; only its first 1,500 words or so count"
+    try:
+        cosine = similarity(counted, wanted[:_MAX_CHARACTERS], windows=_MAX_WINDOWS)
     except ValueError:  # characters of which the model knows none
-        return Finding(0.0 if minimum is None else False, f"{path} has nothing to compare{note}")
+        return Finding(nothing, f"{path} has nothing to compare{note}")
     said = f"cosine {cosine:.3f} between {path} and the reference"
     if minimum is None:
         return Finding(max(0.0, cosine), f"{said}{note}")

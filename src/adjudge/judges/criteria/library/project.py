@@ -29,7 +29,7 @@ import pytest
 sys.path.insert(0, "")
 sys.exit(pytest.main(sys.argv[1:]))
 """
-_QUIET = ("-q", "-p", "no:cacheprovider")
+_QUIET = ("-q", "-p", "no:cacheprovider", "-p", "no:benchmark")
 _COVERAGE = """
 import sys
 sys.path[:] = [entry for entry in sys.path if entry]
