@@ -37,7 +37,8 @@ def worker_environment(environ: Mapping[str, str]) -> dict[str, str]:
 def start_worker(cwd: str | None = None) -> subprocess.Popen[bytes]:
     """A worker process, in a session of its own, that waits for its `Setup` on standard input."""
     return subprocess.Popen(
-        [sys.executable, "-m", "adjudge.engine.worker"],
+        # -P: what is judged may lie in the current folder, and must not stand in for a module of ours.
+        [sys.executable, "-P", "-m", "adjudge.engine.worker"],
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
         stderr=subprocess.DEVNULL,
