@@ -23,7 +23,7 @@ def test_a_module_in_the_current_folder_is_not_imported(name: str, tmp_path: Pat
     (tests / "checks.py").write_text("import rewardkit as rk\nrk.file_exists('nothing')\n")
     env = {key: value for key, value in environment(tmp_path).items() if key != "PYTHONPATH"}
     output = tmp_path / "out" / "reward.json"
-    command = [COMMAND, "rewardkit", tests, "--workspace", app, "--output", output]
+    command = list(map(str, (COMMAND, "rewardkit", tests, "--workspace", app, "--output", output)))
     done = subprocess.run(command, check=False, cwd=app, env=env, capture_output=True, text=True, timeout=60)
     assert done.returncode == 0, done.stderr
     assert done.stdout == "reward: 0.0\n"

@@ -61,14 +61,29 @@ def read_trajectory(path: str) -> Trajectory:
     try:
         if os.stat(path).st_size > MAX_BYTES:  # noqa: PTH116
             raise TrajectoryError(f"the trajectory {path} is larger than {MAX_BYTES} bytes")
-        data = msgspec.json.decode(Path(path).read_bytes())
+        data = _decoded(Path(path).read_bytes())
+    except TrajectoryError:
+        raise
     except OSError as error:
         raise TrajectoryError(f"the trajectory {path} cannot be read: {error.strerror}") from None
-    except (msgspec.DecodeError, RecursionError) as error:
+    except (ValueError, RecursionError) as error:
         raise TrajectoryError(f"the trajectory {path} is not valid JSON: {error}") from None
     if not isinstance(data, dict) or not isinstance(data.get("steps"), list):
         raise TrajectoryError(f"the trajectory {path} is no object with a list of steps")
     return _trajectory(data, path)
+
+
+def _decoded(raw: bytes) -> Any:
+    """JSON as agents write it: half a character, which msgspec takes for no JSON, becomes a question mark."""
+    try:
+        return msgspec.json.decode(raw)
+    except msgspec.DecodeError:
+        whole = json.dumps(json.loads(raw, parse_constant=_refused), ensure_ascii=False)
+        return json.loads(whole.encode("utf-8", "replace"))
+
+
+def _refused(constant: str) -> Any:
+    raise ValueError(f"{constant} is no JSON")
 
 
 def _trajectory(data: dict[str, Any], path: str) -> Trajectory:

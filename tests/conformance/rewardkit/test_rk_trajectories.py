@@ -144,7 +144,6 @@ def test_hostile_steps_are_told_as_far_as_they_go(tmp_path: Path) -> None:
     assert "6 steps" in done.requests[0].prompt
 
 
-@pytest.mark.xfail(strict=True, reason="msgspec takes no lone surrogate; json.loads would")
 def test_a_lone_surrogate_in_a_trajectory_ends_nothing(tmp_path: Path) -> None:
     """11.1: what json.dumps writes of a file's name that is not UTF-8."""
     assert shown(tmp_path, [{"message": "a\udc80b"}]).reward == 1.0

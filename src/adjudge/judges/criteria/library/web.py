@@ -94,6 +94,8 @@ def _get(url: str, timeout: float) -> _Answer:
     result = results[0]
     if isinstance(result, _Answer):
         return result
+    if isinstance(result, TimeoutError) or isinstance(getattr(result, "reason", None), TimeoutError):
+        raise UnusableError(f"{url} did not answer in full within {timeout:g} seconds")
     reason = cut(clean(str(getattr(result, "reason", None) or result or type(result).__name__)), 200)
     raise UnusableError(f"{url} gave no answer: {reason}")
 
@@ -110,7 +112,9 @@ def _answer(opener: OpenerDirector, url: str, timeout: float) -> _Answer:
     with response:
         status = int(response.status)
         body = bytearray()
-        while len(body) <= MAX_BODY and time.monotonic() < deadline:
+        while len(body) <= MAX_BODY:
+            if time.monotonic() >= deadline:
+                raise TimeoutError
             part = response.read1(65_536)
             if not part:
                 break
