@@ -49,11 +49,13 @@ class LocalRunner:
         self.judge = judge
         self._scale = judge.criteria[0].scale
         self._paths = code_paths
+        if not isinstance(judge, BuiltinJudge | CriterionJudge):
+            _import_from(code_paths)
         if isinstance(judge, CheckJudge):
             self._call = _check(judge)
             self._own: tuple[str, ...] = ()
         elif isinstance(judge, CodeJudge):
-            self._call, own = _function(judge, code_paths)
+            self._call, own = _function(judge)
             self._own = (own,) if own else ()
         elif isinstance(judge, CriterionJudge):
             self._call = _criterion(judge)
@@ -98,6 +100,14 @@ def describe(error: BaseException) -> str:
     return cap(f"{type(error).__name__}: {text[:2000]}{place}", 4000)
 
 
+def _import_from(code_paths: tuple[str, ...]) -> None:
+    """Look for modules there first: the suite's author says where they lie."""
+    for path in reversed(code_paths):
+        if path in sys.path:
+            sys.path.remove(path)
+        sys.path.insert(0, path)
+
+
 def _check(judge: CheckJudge) -> Callback:
     namespace: dict[str, Any] = {"__name__": f"check_{judge.name}"}
     exec(compile_snippet(judge.code, judge.name), namespace)
@@ -105,12 +115,8 @@ def _check(judge: CheckJudge) -> Callback:
     return function
 
 
-def _function(judge: CodeJudge, code_paths: tuple[str, ...]) -> tuple[Callback, str]:
+def _function(judge: CodeJudge) -> tuple[Callback, str]:
     """The call, and the file that the judge is in."""
-    for path in reversed(code_paths):
-        if path in sys.path:
-            sys.path.remove(path)
-        sys.path.insert(0, path)
     module = _from_file(judge.module) if judge.module.endswith(".py") else importlib.import_module(judge.module)
     function: Any = module
     for part in judge.function.split("."):

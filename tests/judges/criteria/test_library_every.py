@@ -14,7 +14,7 @@ import pytest
 
 from adjudge.judges import embedding
 from adjudge.judges.criteria import Finding
-from adjudge.judges.criteria.library import LIBRARY, describe, load
+from adjudge.judges.criteria.library import LIBRARY, describe, load, meaning
 from adjudge.judges.criteria.library.descriptions import DESCRIPTIONS
 
 TRAJECTORY = "/logs/agent/trajectory.json"
@@ -200,7 +200,12 @@ def test_arguments_are_those_that_are_documented(name: str) -> None:
 
 @pytest.mark.parametrize("kind", [*KINDS, "missing", "folder", "loop"])
 @pytest.mark.parametrize("name", sorted(KNOWN))
-def test_bad_files_are_bad_work_and_no_error(name: str, kind: str, homes: dict[str, Path]) -> None:
+def test_bad_files_are_bad_work_and_no_error(
+    name: str, kind: str, homes: dict[str, Path], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    # Another Python may have plugins of pytest that are slow or leave files.
+    monkeypatch.setenv("PATH", f"{Path(sys.executable).parent}:/usr/bin:/bin")
+    monkeypatch.setattr(meaning, "_MAX_CHARACTERS", 50)  # the model is the slower, the more the machine has to do
     if name == "semantic_similarity" and embedding.missing() is not None:
         pytest.skip("the embedded model is not installed")
     if name == "coverage_at_least":

@@ -51,6 +51,11 @@ def test_a_long_text_is_cut_and_that_is_said(tmp_path: Path) -> None:
     assert "only its first 1,500 words or so count" in semantic_similarity(tmp_path, "a.txt", "word").evidence
 
 
+def test_bytes_have_no_meaning(tmp_path: Path) -> None:
+    (tmp_path / "a.bin").write_bytes(b"\0\1\2 text")
+    assert semantic_similarity(tmp_path, "a.bin", "text").evidence.startswith("a.bin is no text")
+
+
 def test_missing_and_empty_files_are_no_match(tmp_path: Path) -> None:
     (tmp_path / "a.txt").write_text(" \n")
     assert semantic_similarity(tmp_path, "a.txt", "x") == Finding(0.0, "a.txt is empty")

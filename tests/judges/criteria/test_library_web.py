@@ -178,6 +178,23 @@ def test_the_time_limit_is_on_the_whole(tmp_path: Path, slow: str) -> None:
         time.sleep(0.02)
 
 
+@pytest.mark.parametrize("slow", ["silent", "byte by byte"], indirect=True)
+def test_a_wait_that_is_noticed_late_makes_no_part_the_whole(
+    tmp_path: Path, slow: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """On a busy machine the thread that asks may see its time run out before the thread that waits for it."""
+
+    class Late(threading.Thread):
+        def start(self) -> None:
+            super().start()
+            self.join(5)
+            assert not self.is_alive(), "the thread that asks keeps to the time limit itself"
+
+    monkeypatch.setattr(threading, "Thread", Late)
+    finding = http_response_contains(tmp_path, slow, "x", timeout=0.3)
+    assert finding == Finding(False, f"{slow} did not answer in full within 0.3 seconds")
+
+
 def test_an_endless_body_is_cut_and_that_is_said(tmp_path: Path, url: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(web, "MAX_BODY", 1024 * 1024)
     finding = http_response_contains(tmp_path, f"{url}/endless", "y")

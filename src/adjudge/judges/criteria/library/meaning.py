@@ -33,6 +33,8 @@ def semantic_similarity(
         text, note = read_text(workspace, path, head=True)
     except UnusableError as error:
         return Finding(nothing, str(error))
+    if "\0" in text[:8192]:  # the model skips what it does not know, so that a few words among bytes would decide
+        return Finding(nothing, f"{path} is no text{note}")
     if not text.strip():
         return Finding(nothing, f"{path} is empty")
     from adjudge.judges.embedding import similarity, window_count
