@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import json
 import time
 from collections.abc import Callable
@@ -210,7 +211,7 @@ def test_reading_takes_time_in_proportion_to_the_length(unit: str, around: tuple
         return around[0] + unit * (size // len(unit)) + around[1]
 
     whole = best(own_objects, text(SIZE))
-    assert whole < 0.05 or whole < 3 * best(own_objects, text(SIZE // 2)) < 1
+    assert whole < 0.05 or whole < 24 * best(own_objects, text(SIZE // 8))  # 8 in proportion, 64 by the square
 
 
 @pytest.mark.parametrize("unit", UNITS)
@@ -223,6 +224,8 @@ def test_the_whole_reading_is_as_quick(unit: str) -> None:
 def best(call: Callable[[str], Any], text: str) -> float:
     """Seconds of processor time on a quiet machine: the best of some, beside a loop whose time there is known."""
     taken = []
+    gc.collect()
+    gc.disable()  # as often as it likes to run it tells of the rest of the tests
     for _ in range(7):
         start = time.thread_time()
         call(text)
@@ -232,4 +235,5 @@ def best(call: Callable[[str], Any], text: str) -> float:
         taken.append((middle - start) / slowness)
         if taken[-1] < 0.02:
             break
+    gc.enable()
     return min(taken)
