@@ -16,7 +16,7 @@ FILES = sorted(SOURCE.rglob("*.py"))
 
 TIERS = [
     {"domain", "_version"},
-    {"located"},
+    {"located", "whole_files"},
     {"prompts", "models", "stats"},
     {"judges", "scoring"},
     {"formats", "cases", "engine", "report"},

@@ -134,9 +134,12 @@ class Refused(click.ClickException):
 
 def show_problems(problems: Iterable[Problem]) -> None:
     """One line each on standard error."""
-    for problem in problems:
-        from adjudge.report.words import printable
+    problems = list(problems)
+    if not problems:
+        return  # and nothing more is imported
+    from adjudge.report.words import printable
 
+    for problem in problems:
         complain(" ".join(printable(str(problem)).split("\n")), colour="yellow" if problem.warning else "red")
 
 

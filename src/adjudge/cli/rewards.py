@@ -20,9 +20,9 @@ from adjudge.engine.results import read_run
 from adjudge.engine.run import execute
 from adjudge.engine.spare import SpareWorker
 from adjudge.formats.rewardkit import (
-    Overrides,
     complete,
     load_folders,
+    read_overrides,
     remove_stale,
     reward_numbers,
     write,
@@ -49,13 +49,9 @@ def judge_folders(
     run_dir: Path | None,
 ) -> int:
     """Judge, write, print; returns the exit code."""
-    read = os.environ.get
-    effort = reasoning_effort or read("REWARDKIT_REASONING_EFFORT", "")
-    if effort and effort not in EFFORTS:
-        raise click.UsageError(f"--reasoning-effort takes one of {', '.join(EFFORTS)}, got {effort!r}")
-    overrides = Overrides(
-        judge=judge or read("REWARDKIT_JUDGE", ""), model=model or read("REWARDKIT_MODEL", ""), effort=effort
-    )
+    overrides = read_overrides(judge=judge, model=model, effort=reasoning_effort)
+    if overrides.effort and overrides.effort not in EFFORTS:
+        raise click.UsageError(f"--reasoning-effort takes one of {', '.join(EFFORTS)}, got {overrides.effort!r}")
     try:
         remove_stale(output)
         output.parent.mkdir(parents=True, exist_ok=True)
@@ -90,13 +86,16 @@ def _judge(
         workers=criteria_at_once or min(64, len(suite.judges)),
         max_concurrency=calls_at_once or UNLIMITED,
     )
-    keep = run_dir is not None
+    needless = False
     try:
-        status = _run(suite, options, spare, output, keep=keep)
-        keep = keep or status not in (0, 2)
+        status = _run(suite, options, spare, output, keep=run_dir is not None)
+        needless = status == 0
         return status
+    except Refused:
+        needless = True  # nothing was asked
+        raise
     finally:
-        if keep:
+        if run_dir is not None or not needless:  # whatever happened, what was paid for stays
             click.echo(f"run directory: {run}", err=True)
         else:
             shutil.rmtree(run, ignore_errors=True)

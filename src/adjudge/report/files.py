@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import os
-import tempfile
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +11,7 @@ import msgspec
 from adjudge.domain import RunResult, StoreError
 from adjudge.report.junit import junit_xml
 from adjudge.report.markdown import summary_markdown
+from adjudge.whole_files import write_whole
 
 
 def write_files(result: RunResult, run: Path) -> None:
@@ -27,7 +26,10 @@ def write_files(result: RunResult, run: Path) -> None:
         "junit.xml": junit_xml(result),
     }
     for name, data in contents.items():
-        _replace(run / name, data)
+        try:
+            write_whole(run / name, data)
+        except OSError as error:
+            raise StoreError(f"{run / name} cannot be written: {error.strerror}") from None
 
 
 def result_json(result: RunResult) -> bytes:
@@ -54,18 +56,3 @@ def append_step_summary(result: RunResult, environ: dict[str, str]) -> None:
     if target:
         with contextlib.suppress(OSError), Path(target).open("a", encoding="utf-8", errors="replace") as file:
             file.write(summary_markdown(result))
-
-
-def _replace(path: Path, data: bytes) -> None:
-    try:
-        handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
-        try:
-            with os.fdopen(handle, "wb") as file:
-                file.write(data)
-            Path(temporary).chmod(0o644)
-            Path(temporary).replace(path)
-        except BaseException:
-            Path(temporary).unlink(missing_ok=True)
-            raise
-    except OSError as error:
-        raise StoreError(f"{path} cannot be written: {error.strerror}") from None

@@ -6,7 +6,7 @@ import re
 from pathlib import Path
 
 from adjudge.formats.rewardkit.judge_file import Overrides
-from adjudge.formats.rewardkit.load import load, load_folders
+from adjudge.formats.rewardkit.load import load, load_folders, read_overrides
 from adjudge.formats.rewardkit.write import complete, details, remove_stale, reward_numbers, write, write_empty
 
 NAME = "rewardkit"
@@ -50,6 +50,7 @@ __all__ = [
     "detect",
     "load",
     "load_folders",
+    "read_overrides",
     "remove_stale",
     "reward_numbers",
     "write",

@@ -87,7 +87,7 @@ def load_folders(
     for path, folder, name in zip(paths, folders, names, strict=True):
         root = os.path.abspath(path)  # noqa: PTH100
         prefix = f"{name}/" if len(paths) > 1 else ""
-        reader = _Reader(root, prefix, found.folders.get(root, ()), overrides or _from_environment(), problems)
+        reader = _Reader(root, prefix, found.folders.get(root, ()), overrides or read_overrides(), problems)
         rewards += reader.rewards(folder)
         judges += reader.judges
     if not judges and all(problem.warning for problem in problems):
@@ -110,12 +110,13 @@ def load_folders(
     )
 
 
-def _from_environment() -> Overrides:
+def read_overrides(*, judge: str | None = None, model: str | None = None, effort: str | None = None) -> Overrides:
+    """What stands over every judge file: what is given, else what the environment says."""
     read = os.environ.get
     return Overrides(
-        judge=read("REWARDKIT_JUDGE", ""),
-        model=read("REWARDKIT_MODEL", ""),
-        effort=read("REWARDKIT_REASONING_EFFORT", ""),
+        judge=judge or read("REWARDKIT_JUDGE", ""),
+        model=model or read("REWARDKIT_MODEL", ""),
+        effort=effort or read("REWARDKIT_REASONING_EFFORT", ""),
     )
 
 

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import contextlib
 import json
-import os
-import tempfile
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -31,6 +29,7 @@ from adjudge.domain import (
     Value,
 )
 from adjudge.scoring import normalise, reward_value
+from adjudge.whole_files import write_whole
 
 DETAILS = "reward-details.json"
 DIGITS = 4
@@ -55,15 +54,16 @@ def write(result: RunResult, snapshot: Snapshot, output: Path) -> None:
     output.parent.mkdir(parents=True, exist_ok=True)
     beside = output.with_name(DETAILS)
     if result.rewards and any(case.rewards for case in result.rewards):
-        _replace(beside, json.dumps(details(result, snapshot), indent=2, ensure_ascii=False))
+        text = json.dumps(details(result, snapshot), indent=2, ensure_ascii=False)
+        write_whole(beside, text.encode("utf-8", "replace"))
     if complete(result):
-        _replace(output, json.dumps(reward_numbers(result), indent=2))
+        write_whole(output, json.dumps(reward_numbers(result), indent=2).encode())
 
 
 def write_empty(output: Path) -> None:
     """What there is to say where nothing is judged."""
     output.parent.mkdir(parents=True, exist_ok=True)
-    _replace(output, "{}")
+    write_whole(output, b"{}")
 
 
 def remove_stale(output: Path) -> None:
@@ -257,15 +257,3 @@ def _usage(usage: Usage, model: str) -> dict[str, Any]:
         made["cost_usd"] = usage.cost_usd
         made["cost_source"] = usage.price_source
     return {**made, "models": {model: made}} if model else made
-
-
-def _replace(path: Path, text: str) -> None:
-    handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
-    try:
-        with os.fdopen(handle, "w", encoding="utf-8", errors="replace") as file:
-            file.write(text)
-        Path(temporary).chmod(0o644)
-        Path(temporary).replace(path)
-    except BaseException:
-        Path(temporary).unlink(missing_ok=True)
-        raise

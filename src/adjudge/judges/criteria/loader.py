@@ -130,13 +130,13 @@ class Tree:
         if isinstance(error, SyntaxError) and error.filename == str(path):
             line = error.lineno or 0
         message = f"cannot be imported: {type(error).__name__}: {str(error)[:500]}"
+        ours = True
         with contextlib.suppress(OSError):
-            if ALIAS.encode() not in path.read_bytes():
-                message += " (it does not import rewardkit, so it is passed over)"
-                problem = Problem(file=str(path), line=line, column=1 if line else 0, message=message, warning=True)
-                self.problems.append(problem)
-                return
-        self.problems.append(Problem(file=str(path), line=line, column=1 if line else 0, message=message))
+            ours = ALIAS.encode() in path.read_bytes()
+        if not ours:
+            message += " (it does not import rewardkit, so it is passed over)"
+        column = 1 if line else 0
+        self.problems.append(Problem(file=str(path), line=line, column=column, message=message, warning=not ours))
 
     def _forget(self, known: set[str]) -> None:
         """Free the plain names of the tree's modules for a folder that has others of the same name."""
