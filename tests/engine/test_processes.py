@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 import os
 import random
@@ -13,11 +14,15 @@ from collections import Counter
 from pathlib import Path
 from typing import Any
 
+import msgspec
 import pytest
 
-from tests.support.llm import call, command, environment, write_config
+from adjudge.models import ModelRequest, ToolSchema, resolve
+from adjudge.models.client import ModelClient
+from tests.support.llm import QUICK, call, command, environment, write_config
 from tests.support.provider import LoopbackProvider, default_reply
-from tests.support.replies import HttpError, Stall
+from tests.support.replies import HttpError, Reply, Stall, Text
+from tests.support.request import Request
 
 SOAK = os.environ.get("ADJUDGE_SOAK") == "1"
 KILLS = 25 if SOAK else 5
@@ -61,6 +66,60 @@ def test_kill_9_at_any_moment_loses_nothing_and_asks_nothing_twice(tmp_path: Pat
     assert kills >= (20 if SOAK else 1)
     assert repeated <= kills * width
     assert (tmp_path / "run" / "result.json").read_bytes() == (tmp_path / "calm" / "result.json").read_bytes()
+
+
+def test_an_answer_is_kept_while_its_correction_is_asked_for(tmp_path: Path) -> None:
+    """What was paid for is in the journal before anything else is asked, not only with the verdict it leads to."""
+    write_config(tmp_path, 1)
+
+    def reply(request: Request) -> Reply:
+        if request.index == 0:
+            return Text("I would rather talk about the weather.")
+        return Stall() if request.index == 1 else default_reply(request)
+
+    with LoopbackProvider(reply) as provider:
+        env = environment(tmp_path, provider)
+        first = subprocess.Popen(command("run", "-q", "--output", "run"), cwd=tmp_path, env=env)
+        try:
+            _until(lambda: len(provider.requests) == 2)
+        finally:
+            first.kill()
+            first.wait()
+        assert call("run", "-q", "--output", "run", cwd=tmp_path, env=env).returncode == 0
+        bodies = [request.body for request in provider.requests]
+    assert len(bodies) == 3
+    assert bodies[0] != bodies[1]
+    assert bodies[1] == bodies[2]
+
+
+def test_a_call_keeps_its_place_until_its_answer_is_kept() -> None:
+    """Two places, four calls: while two answers are being written nothing more is asked."""
+
+    async def asked_while_writing(provider: LoopbackProvider) -> int:
+        endpoint = resolve("claude-sonnet-5-5", provider.env())
+        client = ModelClient(overall=2, per_model=2, retry=QUICK, seed=1)
+        written = asyncio.Event()
+
+        async def keep(_: object) -> None:
+            await written.wait()
+
+        async def ask(k: int) -> None:
+            tool = ToolSchema("verdict", "", {"type": "object", "properties": {"passed": {"type": "boolean"}}})
+            request = ModelRequest(system="judge", prompt=f"question {k}", tool=tool, max_tokens=100)
+            body = msgspec.json.encode(endpoint.wire.body(request, endpoint.model))
+            await client.ask(endpoint, request, body, timeout_s=20, keep=keep)
+
+        tasks = [asyncio.create_task(ask(k)) for k in range(4)]
+        await asyncio.sleep(0.5)
+        meanwhile = len(provider.requests)
+        written.set()
+        await asyncio.gather(*tasks)
+        await client.close()
+        return meanwhile
+
+    with LoopbackProvider() as provider:
+        assert asyncio.run(asked_while_writing(provider)) == 2
+        assert len(provider.requests) == 4
 
 
 def test_a_second_process_on_the_run_directory_is_refused(tmp_path: Path) -> None:

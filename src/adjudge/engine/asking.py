@@ -14,7 +14,7 @@ from adjudge.domain import ErrorKind, Failure, LLMJudge, ModelJudge, Status, Sto
 from adjudge.engine.options import RunOptions
 from adjudge.engine.plan import RunPlan
 from adjudge.engine.rundir import HOME
-from adjudge.engine.store import Statement, Store, put_call, put_spending
+from adjudge.engine.store import Store, put_call, put_spending
 from adjudge.judges import Asked, Reading, read_reply, verdicts_of
 from adjudge.models import CHARACTERS_PER_TOKEN, CallError, Endpoint, ModelRequest, Reply, cost_usd, known, remember_in
 from adjudge.prompts import Answer
@@ -49,13 +49,11 @@ class Note(Protocol):
 
 
 class Answered(NamedTuple):
-    """The verdicts of one call, the keys of what was asked for them, whether any was asked now, and what must be
-    written with them."""
+    """The verdicts of one call, the key of its question, and whether anything was asked now."""
 
     verdicts: list[Verdict]
-    keys: list[str]
+    key: str
     fresh: bool
-    statements: list[Statement]
 
 
 class _Deadline:
@@ -109,7 +107,7 @@ class Asker:
         self._reserved = 0.0
         self._largest: float | None = None
         self._freed = asyncio.Event()
-        self._asking: dict[str, asyncio.Future[tuple[Reply, Statement]]] = {}
+        self._asking: dict[str, asyncio.Future[Reply]] = {}
         self._answered: set[str] = set()
         self._noted: set[tuple[str, ErrorKind]] = set()
         self._client: ModelClient | None = None
@@ -131,7 +129,7 @@ class Asker:
     ) -> Answered:
         endpoint = self._plan.endpoints[judge.name]
         attempts = judge.attempts if isinstance(judge, LLMJudge) else 1
-        answered = Answered([], [], False, [])
+        keys: list[str] = []
         replies: list[Reply] = []
         reading: Reading | None = None
         fresh = False
@@ -143,70 +141,63 @@ class Asker:
                 )
             body = msgspec.json.encode(endpoint.wire.body(request, endpoint.model))
             key = call_key(endpoint, body, sample)
-            answered.keys.append(key)
+            keys.append(key)
             question = _Question(key, endpoint, request, body, deadline)
             try:
-                reply, asked, statements = await self._reply(question, anew=anew)
+                reply, asked = await self._reply(question, anew=anew)
             except CallError as error:
                 fresh = True
                 missing = Reading(tuple(_no_answer(error) for _ in call.criteria))
                 reading = missing if reading is None else reading.failed(error)
                 break
             fresh = fresh or asked
-            answered.statements.extend(statements)
             replies.append(reply)
             read = read_reply(judge, call, reply)
             reading = read if reading is None else reading.filled_by(read)
-        made = verdicts_of(judge, call, reading, replies, case=case, sample=sample, key=answered.keys[0])
+        made = verdicts_of(judge, call, reading, replies, case=case, sample=sample, key=keys[0])
         if fresh and self._cache is not None and all(verdict.status is not Status.UNSCORED for verdict in made):
-            pairs = zip(answered.keys, replies, strict=True)
+            pairs = zip(keys, replies, strict=True)
             self._cache.write_later(
                 [put_call(key, endpoint.model, reply, seconds=0.0, origin="cache") for key, reply in pairs]
             )
-        return answered._replace(verdicts=made, fresh=fresh)
+        return Answered(made, keys[0], fresh)
 
-    def written(self, keys: list[str]) -> None:
-        """What `verdicts` gave to write for the keys is in the journal, where the next question finds it."""
-        for key in keys:
-            if self._asking.pop(key, None) is not None:
-                self._answered.add(key)
-
-    async def _reply(self, question: _Question, *, anew: bool) -> tuple[Reply, bool, list[Statement]]:
-        """(reply, whether the provider was asked now, what must be written to keep it)."""
+    async def _reply(self, question: _Question, *, anew: bool) -> tuple[Reply, bool]:
+        """(reply, whether the provider was asked now)."""
         key = question.key
         if key in self._asking:
-            reply, statement = await asyncio.shield(self._asking[key])
-            return reply, False, [statement]
+            return await asyncio.shield(self._asking[key]), False
         kept = self._kept(question, anew=anew or self._options.fresh)
         if kept is not None:
-            return kept[0], False, kept[1]
-        future: asyncio.Future[tuple[Reply, Statement]] = asyncio.get_running_loop().create_future()
+            return kept, False
+        future: asyncio.Future[Reply] = asyncio.get_running_loop().create_future()
         self._asking[key] = future
         try:
-            reply, statement = await self._ask(question)
+            reply = await self._ask(question)
         except BaseException as error:
-            del self._asking[key]
             if not isinstance(error, CallError):
                 future.cancel()
             else:
                 future.set_exception(error)
                 future.exception()  # nobody else may be waiting for it
             raise
-        future.set_result((reply, statement))
-        return reply, True, [statement, put_spending(key, reply)]
+        finally:
+            del self._asking[key]
+        self._answered.add(key)
+        future.set_result(reply)
+        return reply, True
 
-    def _kept(self, question: _Question, *, anew: bool) -> tuple[Reply, list[Statement]] | None:
-        """A reply that need not be asked for, and what must be written to keep it in this run's journal."""
+    def _kept(self, question: _Question, *, anew: bool) -> Reply | None:
+        """A reply that need not be asked for; one from the cache is on its way into this run's journal."""
         key = question.key
         if anew and key not in self._answered:
             return None
         reply = self._store.reply(key)
-        if reply is not None:
-            return reply, []
-        reply = self._from_cache(key)
         if reply is None:
-            return None
-        return reply, [put_call(key, question.endpoint.model, reply, seconds=0.0, origin="cache")]
+            reply = self._from_cache(key)
+            if reply is not None:
+                self._store.write_later([put_call(key, question.endpoint.model, reply, seconds=0.0, origin="cache")])
+        return reply
 
     def _from_cache(self, key: str) -> Reply | None:
         """A reply of an earlier run; a damaged cache is told of once and not used any more."""
@@ -219,29 +210,35 @@ class Asker:
             self._cache = None
             return None
 
-    async def _ask(self, question: _Question) -> tuple[Reply, Statement]:
+    async def _ask(self, question: _Question) -> Reply:
+        """The provider's reply, in the journal before its place among the calls under way is free again."""
         self._admit()
         if self._options.offline:
             raise CallError(ErrorKind.OFFLINE, "")
         expected = await self._reserve(question)
+        started = time.monotonic()
+        deadline = question.deadline
+
+        async def keep(reply: Reply) -> None:
+            cost = reply.usage.cost_usd or 0.0
+            self.spent += cost
+            self._largest = max(self._largest or 0.0, cost)
+            seconds = time.monotonic() - started
+            kept = put_call(question.key, question.endpoint.model, reply, seconds=seconds, origin="asked")
+            await self._store.write([kept, put_spending(question.key, reply)])
+
         try:
-            started = time.monotonic()
-            deadline = question.deadline
-            reply = await self._the_client().ask(
+            return await self._the_client().ask(
                 question.endpoint,
                 question.request,
                 question.body,
                 timeout_s=deadline.left_s(),
                 begun=deadline.begun,
                 admit=lambda: self._admit(deadline),
+                keep=keep,
             )
-            cost = reply.usage.cost_usd or 0.0
-            self.spent += cost
-            self._largest = max(self._largest or 0.0, cost)
-            seconds = time.monotonic() - started
         finally:
             self._release(expected)
-        return reply, put_call(question.key, question.endpoint.model, reply, seconds=seconds, origin="asked")
 
     def _admit(self, deadline: _Deadline | None = None) -> None:
         """Keep a call from being made once the run stops, or the budget is spent after all."""

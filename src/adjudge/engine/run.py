@@ -32,7 +32,7 @@ from adjudge.engine.pool import CaseOutcome, WorkerPool, cores
 from adjudge.engine.protocol import Item, Job
 from adjudge.engine.rundir import HOME, JOURNAL, choose, locked
 from adjudge.engine.spare import SpareWorker
-from adjudge.engine.store import Statement, Store, put_verdict
+from adjudge.engine.store import Store, put_verdict
 from adjudge.judges import Asked
 from adjudge.models import ModelRequest
 from adjudge.scoring import blocked_judges, decided, gate_judges
@@ -232,9 +232,7 @@ class _Run:
             answered = await asker.verdicts(case, judge, call, request, sample)
             if any(verdict.error and verdict.error.kind is Kind.INTERRUPTED for verdict in answered.verdicts):
                 return []
-            made = [(verdict, answered.keys[0], answered.fresh) for verdict in answered.verdicts]
-            await self._keep(made, answered.statements)
-            asker.written(answered.keys)
+            await self._keep([(verdict, answered.key, answered.fresh) for verdict in answered.verdicts])
             return answered.verdicts
 
         at_once = judge.samples // 2 + 1 if judge.early_stop else len(samples)
@@ -247,11 +245,11 @@ class _Run:
                 break
         return votes
 
-    async def _keep(self, made: list[tuple[Verdict, str, bool]], extra: list[Statement] | None = None) -> None:
+    async def _keep(self, made: list[tuple[Verdict, str, bool]]) -> None:
         """Write verdicts, wait until they are durable, and only then tell of them."""
         if not made:
             return
-        await self.store.write([*(extra or []), *(put_verdict(verdict, key, self.key) for verdict, key, _ in made)])
+        await self.store.write([put_verdict(verdict, key, self.key) for verdict, key, _ in made])
         for verdict, _, fresh in made:
             if fresh and verdict.error is not None:
                 self._say_once(verdict.judge, verdict.error)

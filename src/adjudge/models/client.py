@@ -61,6 +61,7 @@ class ModelClient:
         timeout_s: float,
         begun: bool = False,
         admit: Callable[[], None] | None = None,
+        keep: Callable[[Reply], Awaitable[None]] | None = None,
     ) -> Reply:
         """Ask once, repeating what failed in passing. `timeout_s` bounds the time from the first attempt on, or from
         now on when the time of what is asked has `begun` with an earlier call.
@@ -68,6 +69,8 @@ class ModelClient:
         `body` is the request as the endpoint's wire spells it, in JSON.
 
         `admit` is called when a place is free, before each attempt; it may raise CallError to keep it from being made.
+        `keep` is awaited with the reply before its place is free again: so never more than the limit's answers are
+        under way or not kept yet.
 
         Raises:
             CallError: no reply could be had, with the last attempt's reason.
@@ -95,7 +98,10 @@ class ModelClient:
                     reply = await self._attempt(endpoint, request, body, limit=max(0.001, deadline - began))
                     limit.answered(loop.time() - began)
                     self._unreached.pop(key, None)
-                    return _told(reply, shape)
+                    reply = _told(reply, shape)
+                    if keep is not None:
+                        await keep(reply)
+                    return reply
                 except CallError as caught:
                     error = caught
             finally:
