@@ -17,7 +17,7 @@ FILES = sorted(SOURCE.rglob("*.py"))
 TIERS = [
     {"domain", "_version"},
     {"located", "whole_files"},
-    {"prompts", "models", "stats"},
+    {"prompts", "models", "stats", "agents", "sandbox"},
     {"judges", "scoring"},
     {"formats", "cases", "engine", "report"},
     {"api"},

@@ -77,7 +77,7 @@ ONE: dict[str, tuple[str | bytes, str]] = {
     "empty judges": ("dataset: {path: cases}\njudges: []\n", "there are no judges"),
     "no outputs anywhere": (GOOD + "outputs: [{path: output}]\n", "no case has any output below cases"),
     "output outside": (GOOD + "outputs: [{path: ../x}]\n", "outputs[0].path: must not contain .."),
-    "agent judge": (GOOD + "  - name: g\n    agent: {}\n    prompt: x\n", "agent judges are not available yet"),
+    "agent judge": (GOOD + "  - name: g\n    agent: {runner: {type: cloude}}\n    prompt: x\n", "no runner 'cloude'"),
     "pairwise judge": (GOOD + "  - name: pairwise\n    prompt: x\n", "pairwise judge is not available yet"),
     "reward": (GOOD + "reward: {judge: x}\n", "rewards are not available yet"),
     "hooks": (GOOD + "hooks: {before_all: [{command: ls}]}\n", "hooks are not available yet"),

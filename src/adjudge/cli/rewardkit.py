@@ -55,7 +55,7 @@ _COUNT = click.IntRange(0, 1000)
     default=2,
     show_default=True,
     metavar="N",
-    help="Most agents at once (agent judges are not available yet).",
+    help="Most agents at once.",
 )
 @click.option(
     "--judge-env", "--je", "judge_env", multiple=True, metavar="NAME=VALUE", help="Set a variable (repeatable)."
@@ -68,7 +68,7 @@ _COUNT = click.IntRange(0, 1000)
     metavar="L",
     help="Effort of every judge (REWARDKIT_REASONING_EFFORT).",
 )
-@click.option("--yolo", is_flag=True, help="Let agents share the workspace (agent judges are not available yet).")
+@click.option("--yolo", is_flag=True, help="Let agents work on one workspace together.")
 @click.option(
     "--on-error",
     type=click.Choice(["fail", "zero"]),

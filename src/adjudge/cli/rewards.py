@@ -66,15 +66,22 @@ def judge_folders(
             discover=spare.discover,
             overrides=overrides,
             on_error=OnError(on_error),
+            yolo=yolo,
         )
     except ConfigError as error:
         raise Refused(error.problems) from None
     show_problems(suite.warnings)
-    return _judge(suite, spare, output, run_dir, criteria_at_once, calls_at_once)
+    return _judge(suite, spare, output, run_dir, criteria_at_once, calls_at_once, agents_at_once)
 
 
 def _judge(
-    suite: Suite, spare: SpareWorker, output: Path, run_dir: Path | None, criteria_at_once: int, calls_at_once: int
+    suite: Suite,
+    spare: SpareWorker,
+    output: Path,
+    run_dir: Path | None,
+    criteria_at_once: int,
+    calls_at_once: int,
+    agents_at_once: int,
 ) -> int:
     if not suite.judges:
         write_empty(output)
@@ -85,6 +92,7 @@ def _judge(
         cache=run / "cache.db",
         workers=criteria_at_once or min(64, len(suite.judges)),
         max_concurrency=calls_at_once or UNLIMITED,
+        agents_at_once=agents_at_once or UNLIMITED,
     )
     needless = False
     try:

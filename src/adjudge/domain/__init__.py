@@ -1,5 +1,15 @@
 """Frozen data and pure rules. Knows no other room."""
 
+from adjudge.domain.agent import (
+    AGENTS,
+    AgentSpec,
+    AnswerBy,
+    CommandTemplate,
+    MCPServer,
+    Place,
+    PromptBy,
+    Sandbox,
+)
 from adjudge.domain.case import BinaryFile, Case, CaseRef, CaseSource, CaseStub, InlineCases, Metrics, TokenUsage
 from adjudge.domain.catalogue import BUILTIN_JUDGES, BuiltinInfo
 from adjudge.domain.errors import (
@@ -15,6 +25,7 @@ from adjudge.domain.gate import Decision, GateCheck, GateResult, Threshold
 from adjudge.domain.judge import (
     EFFORTS,
     GUARD,
+    AgentJudge,
     AsksModel,
     BuiltinJudge,
     CheckJudge,
@@ -33,6 +44,7 @@ from adjudge.domain.judge import (
     ModelJudge,
     ProviderOptions,
     Reduce,
+    ScriptJudge,
     kind_of,
 )
 from adjudge.domain.names import closest
@@ -60,12 +72,16 @@ from adjudge.domain.suite import Suite, duplicates
 from adjudge.domain.verdict import Status, Usage, Verdict, unscored
 
 __all__ = [
+    "AGENTS",
     "BUILTIN_JUDGES",
     "EFFORTS",
     "GUARD",
     "SCHEMA_VERSION",
     "AdjudgeError",
+    "AgentJudge",
+    "AgentSpec",
     "Aggregation",
+    "AnswerBy",
     "AsksModel",
     "Binary",
     "BinaryFile",
@@ -78,6 +94,7 @@ __all__ = [
     "CaseStub",
     "CheckJudge",
     "CodeJudge",
+    "CommandTemplate",
     "ConfigError",
     "CriteriaFile",
     "Criterion",
@@ -103,6 +120,7 @@ __all__ = [
     "Levels",
     "Likert",
     "LocalJudge",
+    "MCPServer",
     "Metrics",
     "MissingExtraError",
     "Mode",
@@ -112,7 +130,9 @@ __all__ = [
     "OnError",
     "OpenRouter",
     "PanelAgreement",
+    "Place",
     "Problem",
+    "PromptBy",
     "ProviderOptions",
     "Reduce",
     "RegisteredCheck",
@@ -122,8 +142,10 @@ __all__ = [
     "RewardScore",
     "RunResult",
     "SampleRecord",
+    "Sandbox",
     "Scale",
     "Score",
+    "ScriptJudge",
     "Snapshot",
     "Stability",
     "Status",

@@ -7,6 +7,7 @@ from typing import Any
 
 import msgspec
 
+from adjudge.domain.agent import AgentSpec, AnswerBy, MCPServer, Place, Sandbox
 from adjudge.domain.scale import Binary, Levels, Scale
 
 
@@ -256,13 +257,69 @@ class DecisionJudge(AsksModel, frozen=True, kw_only=True, tag="decision", omit_d
         msgspec.structs.force_setattr(self, "criteria", criteria)
 
 
-Judge = CheckJudge | CodeJudge | BuiltinJudge | CriterionJudge | LLMJudge | DecisionJudge
+class AgentJudge(LLMJudge, frozen=True, kw_only=True, tag="agent", omit_defaults=True):
+    """An agent that looks at the work with tools, and then answers as a model would.
+
+    Attributes:
+        agent: Which agent, and how it is set up.
+        place: What it works on.
+        answer_by: How it hands in its verdict.
+        inputs: The output folders that are staged, by name; empty for all.
+        staged: Files and folders that are copied below `.context/`.
+        allowed_tools: What it may use, as the agent's own rules spell it; `None` for the default.
+        denied_tools: What it may never use; `None` for the default without what `allowed_tools` names.
+        budget_usd: Cap on the cost of one run of the agent, where the agent takes one.
+        isolated: Nothing that it does reaches the folder that it works on.
+        cwd: The folder that it starts in; empty for the one that it works on.
+        mcp_servers: Servers whose tools it may call.
+        sandbox: How far it must be confined.
+        artifacts: Where its transcript lies, below the run directory; empty for a place by case and judge.
+    """
+
+    agent: AgentSpec = AgentSpec()
+    place: Place = Place.STAGED
+    answer_by: AnswerBy = AnswerBy.FILE
+    inputs: tuple[str, ...] = ()
+    staged: tuple[str, ...] = ()
+    allowed_tools: tuple[str, ...] | None = None
+    denied_tools: tuple[str, ...] | None = None
+    budget_usd: float | None = None
+    isolated: bool = True
+    cwd: str = ""
+    mcp_servers: tuple[MCPServer, ...] = ()
+    sandbox: Sandbox = Sandbox.AUTO
+    artifacts: str = ""
+    attempts: int = 1
+
+
+class ScriptJudge(JudgeBase, frozen=True, kw_only=True, tag="script", omit_defaults=True):
+    """A Python program that passes by ending with exit status 0. It runs in the case's folder.
+
+    Attributes:
+        script: The program's text.
+        path: Its file, where it has one: `__file__`, `argv[0]`, and its folder is imported from.
+        context: What it finds in the JSON file that `argv[1]` names, beside `output_dir`, a folder that it may fill.
+        spawn: Start a new interpreter for it, instead of a child of one that is warm.
+        artifacts: Where its output and `output_dir` lie, below the run directory; empty for a place by case and judge.
+    """
+
+    script: str
+    path: str = ""
+    context: dict[str, str] = {}
+    spawn: bool = False
+    artifacts: str = ""
+    timeout_s: float = 300.0
+
+
+Judge = CheckJudge | CodeJudge | BuiltinJudge | CriterionJudge | LLMJudge | DecisionJudge | AgentJudge | ScriptJudge
 LocalJudge = CheckJudge | CodeJudge | BuiltinJudge | CriterionJudge
 ModelJudge = LLMJudge | DecisionJudge
+"""Agent judges are LLM judges too."""
 
 
 def kind_of(judge: Judge) -> str:
-    """The word for the kind of judge that configs and reports use: check, code, builtin, criterion, llm, decision."""
+    """The word for the kind of judge that configs and reports use: check, code, builtin, criterion, script, llm,
+    decision, agent."""
     tag = judge.__struct_config__.tag
     assert isinstance(tag, str)
     return tag

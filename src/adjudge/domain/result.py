@@ -50,6 +50,7 @@ class Score(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
         tool_choice: How the verdict's tool was asked for, when the model would not be forced to call it.
         confidence: The probability that a decision model gave, or what a criterion in Python says of itself.
         model: Who judged, where a criterion in Python says so.
+        denials: Tool -> how many calls of an agent judge were refused.
     """
 
     case: str
@@ -70,6 +71,7 @@ class Score(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     tool_choice: str = ""
     confidence: float | None = None
     model: str = ""
+    denials: dict[str, int] = {}
 
 
 class HumanAgreement(msgspec.Struct, frozen=True, omit_defaults=True):
@@ -166,6 +168,7 @@ class Snapshot(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     thresholds: dict[str, Threshold] = {}
     rewards: tuple[RewardNode, ...] = ()
     on_error: OnError = OnError.FAIL
+    pass_threshold: float | None = None
     left_out: tuple[LeftOut, ...] = ()
     warnings: tuple[Problem, ...] = ()
     selection: str = ""

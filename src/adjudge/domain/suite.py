@@ -8,11 +8,12 @@ from pathlib import Path
 
 import msgspec
 
+from adjudge.domain.agent import AgentSpec
 from adjudge.domain.case import Case, CaseSource, InlineCases
 from adjudge.domain.catalogue import BUILTIN_JUDGES
 from adjudge.domain.errors import ConfigError, Problem
 from adjudge.domain.gate import Threshold
-from adjudge.domain.judge import EFFORTS, BuiltinJudge, CheckJudge, DecisionJudge, Judge, LLMJudge, Mode
+from adjudge.domain.judge import EFFORTS, BuiltinJudge, CheckJudge, DecisionJudge, Judge, LLMJudge, Mode, ScriptJudge
 from adjudge.domain.providers import OpenRouter
 from adjudge.domain.reward import OnError, RewardNode
 from adjudge.domain.scale import Binary, Levels
@@ -29,8 +30,10 @@ class Suite(msgspec.Struct, frozen=True, kw_only=True):
         thresholds: By judge name.
         default_model: For LLM judges that name none.
         openrouter: How its models are reached and routed.
+        runner: The agent that answers for `runner:/` models; Claude Code when none is named.
         rewards: Numbers composed from the scores of each case.
         on_error: What a criterion without a score does to a reward.
+        pass_threshold: Least share of all binary verdicts that must pass; `None` when each judge is gated by itself.
         code_paths: Folders that code judges are imported from, first one first.
         format: The dialect it was read from; empty when built in Python.
         warnings: What the reader found worth saying.
@@ -43,8 +46,10 @@ class Suite(msgspec.Struct, frozen=True, kw_only=True):
     description: str = ""
     default_model: str = ""
     openrouter: OpenRouter | None = None
+    runner: AgentSpec | None = None
     rewards: tuple[RewardNode, ...] = ()
     on_error: OnError = OnError.FAIL
+    pass_threshold: float | None = None
     code_paths: tuple[str, ...] = ()
     format: str = ""
     warnings: tuple[Problem, ...] = ()
@@ -93,6 +98,8 @@ class Suite(msgspec.Struct, frozen=True, kw_only=True):
                     compile_snippet(judge.code, judge.name)
                 except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
                     problems.append(f"judge {judge.name!r}: the check is not valid Python: {error}")
+            if isinstance(judge, ScriptJudge) and judge.condition is not None:
+                problems.append(f"judge {judge.name!r}: a script takes no condition")
             if not isinstance(judge, LLMJudge | DecisionJudge) and judge.samples > 1:
                 problems.append(f"judge {judge.name!r}: only judges that ask a model take samples")
             problems += [f"judge {judge.name!r}: {text}" for text in _judge_problems(judge)]

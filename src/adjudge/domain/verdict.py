@@ -80,6 +80,8 @@ class Verdict(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     """How the verdict's tool was asked for, when the model would not be forced to call it."""
     confidence: float | None = None
     """The probability that a decision model gave, in [0, 1]."""
+    denials: dict[str, int] = {}
+    """Tool -> how many calls of an agent judge were refused."""
 
     def __post_init__(self) -> None:
         if (self.status is Status.SCORED) != (self.value is not None):

@@ -10,36 +10,34 @@ from typing import TYPE_CHECKING, NamedTuple, Protocol
 
 import msgspec
 
-from adjudge.domain import ErrorKind, Failure, LLMJudge, ModelJudge, Status, StoreError, Usage, Verdict
+from adjudge.domain import ErrorKind, Failure, LLMJudge, ModelJudge, Status, StoreError, Verdict
+from adjudge.engine.callers import AgentCaller, Caller, ModelCaller
 from adjudge.engine.options import RunOptions
 from adjudge.engine.plan import RunPlan
 from adjudge.engine.rundir import HOME
 from adjudge.engine.store import Store, put_call, put_spending
 from adjudge.judges import Asked, Reading, read_reply, verdicts_of
-from adjudge.models import CHARACTERS_PER_TOKEN, CallError, Endpoint, ModelRequest, Reply, cost_usd, known, remember_in
+from adjudge.models import CallError, Endpoint, ModelRequest, Reply, known, remember_in
 from adjudge.prompts import Answer
 
 if TYPE_CHECKING:
     from adjudge.models.client import ModelClient
 
 
-def call_key(endpoint: Endpoint, body: bytes, sample: int) -> str:
-    """Key of everything that can change a model's answer, and of which repeat of the question it is."""
-    return hashlib.sha256(b"\0".join([b"call-1", endpoint.url.encode(), str(sample).encode(), body])).hexdigest()
-
-
-ANSWER_TOKENS = 250
-"""A rationale of a paragraph and the verdict."""
+def call_key(identity: bytes, sample: int) -> str:
+    """Key of everything that can change an answer, and of which repeat of the question it is."""
+    return hashlib.sha256(b"\0".join([b"call-2", str(sample).encode(), identity])).hexdigest()
 
 
 def _no_answer(error: CallError) -> Answer:
     return Answer(None, failure=Failure(error.kind, error.message))
 
 
-def expected_usd(endpoint: Endpoint, body_length: int) -> float | None:
-    """What a call will cost by the length of its request and a usual answer; `None` when no price is known."""
-    usage = Usage(input=round(body_length / CHARACTERS_PER_TOKEN), output=ANSWER_TOKENS)
-    return cost_usd(usage, model=endpoint.model, provider=endpoint.priced_as)
+async def _identity(caller: Caller, request: ModelRequest) -> bytes:
+    """In a thread where it takes looking at files."""
+    if isinstance(caller, AgentCaller):
+        return await asyncio.to_thread(caller.identity, request)
+    return caller.identity(request)
 
 
 class Note(Protocol):
@@ -77,9 +75,8 @@ class _Deadline:
 
 class _Question(NamedTuple):
     key: str
-    endpoint: Endpoint
+    caller: Caller
     request: ModelRequest
-    body: bytes
     deadline: _Deadline
 
 
@@ -116,18 +113,31 @@ class Asker:
         if self._client is not None:
             await self._client.close()
 
-    async def verdicts(self, case: str, judge: ModelJudge, call: Asked, request: ModelRequest, sample: int) -> Answered:
+    def model(self, judge: ModelJudge) -> Caller:
+        """Who answers for a judge that asks a model."""
+        return ModelCaller(self._plan.endpoints[judge.name], self._the_client)
+
+    async def verdicts(
+        self, case: str, judge: ModelJudge, call: Asked, request: ModelRequest, sample: int, *, caller: Caller
+    ) -> Answered:
         """Ask until the answer holds a verdict on every criterion of the call, or the judge's attempts run out."""
-        answered = await self._answered_by(case, judge, call, request, sample, anew=False)
+        answered = await self._answered_by(case, judge, call, request, sample, caller, anew=False)
         again = self._options.retry_unscored and not answered.fresh
         if again and any(verdict.status is Status.UNSCORED for verdict in answered.verdicts):
-            answered = await self._answered_by(case, judge, call, request, sample, anew=True)
+            answered = await self._answered_by(case, judge, call, request, sample, caller, anew=True)
         return answered
 
     async def _answered_by(
-        self, case: str, judge: ModelJudge, call: Asked, request: ModelRequest, sample: int, *, anew: bool
+        self,
+        case: str,
+        judge: ModelJudge,
+        call: Asked,
+        request: ModelRequest,
+        sample: int,
+        caller: Caller,
+        *,
+        anew: bool,
     ) -> Answered:
-        endpoint = self._plan.endpoints[judge.name]
         attempts = judge.attempts if isinstance(judge, LLMJudge) else 1
         keys: list[str] = []
         replies: list[Reply] = []
@@ -139,11 +149,10 @@ class Asker:
                 request = msgspec.structs.replace(
                     request, correction=reading.correction(call, len(replies) + 1, attempts)
                 )
-            body = msgspec.json.encode(endpoint.wire.body(request, endpoint.model))
-            key = call_key(endpoint, body, sample)
-            keys.append(key)
-            question = _Question(key, endpoint, request, body, deadline)
             try:
+                key = call_key(await _identity(caller, request), sample)
+                keys.append(key)
+                question = _Question(key, caller, request, deadline)
                 reply, asked = await self._reply(question, anew=anew)
             except CallError as error:
                 fresh = True
@@ -154,13 +163,14 @@ class Asker:
             replies.append(reply)
             read = read_reply(judge, call, reply)
             reading = read if reading is None else reading.filled_by(read)
-        made = verdicts_of(judge, call, reading, replies, case=case, sample=sample, key=keys[0])
+        key = keys[0] if keys else ""
+        made = verdicts_of(judge, call, reading, replies, case=case, sample=sample, key=key)
         if fresh and self._cache is not None and all(verdict.status is not Status.UNSCORED for verdict in made):
-            pairs = zip(keys, replies, strict=True)
+            pairs = zip(keys, replies, strict=False)
             self._cache.write_later(
-                [put_call(key, endpoint.model, reply, seconds=0.0, origin="cache") for key, reply in pairs]
+                [put_call(key, caller.model, reply, seconds=0.0, origin="cache") for key, reply in pairs]
             )
-        return Answered(made, keys[0], fresh)
+        return Answered(made, key, fresh)
 
     async def _reply(self, question: _Question, *, anew: bool) -> tuple[Reply, bool]:
         """(reply, whether the provider was asked now)."""
@@ -196,7 +206,7 @@ class Asker:
         if reply is None:
             reply = self._from_cache(key)
             if reply is not None:
-                self._store.write_later([put_call(key, question.endpoint.model, reply, seconds=0.0, origin="cache")])
+                self._store.write_later([put_call(key, question.caller.model, reply, seconds=0.0, origin="cache")])
         return reply
 
     def _from_cache(self, key: str) -> Reply | None:
@@ -224,19 +234,11 @@ class Asker:
             self.spent += cost
             self._largest = max(self._largest or 0.0, cost)
             seconds = time.monotonic() - started
-            kept = put_call(question.key, question.endpoint.model, reply, seconds=seconds, origin="asked")
+            kept = put_call(question.key, question.caller.model, reply, seconds=seconds, origin="asked")
             await self._store.write([kept, put_spending(question.key, reply)])
 
         try:
-            return await self._the_client().ask(
-                question.endpoint,
-                question.request,
-                question.body,
-                timeout_s=deadline.left_s(),
-                begun=deadline.begun,
-                admit=lambda: self._admit(deadline),
-                keep=keep,
-            )
+            return await question.caller.ask(question.request, deadline, lambda: self._admit(deadline), keep)
         finally:
             self._release(expected)
 
@@ -260,7 +262,7 @@ class Asker:
         budget = self._options.budget_usd
         if budget is None:
             return 0.0
-        estimate = expected_usd(question.endpoint, len(question.body)) or 0.0
+        estimate = question.caller.expected_usd(question.request) or 0.0
         while True:
             spent = self._spent_before + self.spent
             # Until the first answer tells what answers really cost, one call at a time stands for the whole budget.

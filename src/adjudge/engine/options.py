@@ -21,6 +21,8 @@ class RunOptions(msgspec.Struct, frozen=True, kw_only=True):
         samples: Overrides the samples of every LLM judge.
         budget_usd: No new call is made once this much is spent, in USD, resumed runs included.
         max_concurrency: Most requests under way at once.
+        agents_at_once: Most agents under way at once.
+        scripts_at_once: Most scripts under way at once.
         offline: Answer only from the journal and the cache.
         no_llm: Leave LLM judges out.
         keep_going: Run what can run when models lack credentials; their verdicts are unscored.
@@ -41,6 +43,8 @@ class RunOptions(msgspec.Struct, frozen=True, kw_only=True):
     samples: int | None = None
     budget_usd: float | None = None
     max_concurrency: int = 32
+    agents_at_once: int = 4
+    scripts_at_once: int = 4
     offline: bool = False
     no_llm: bool = False
     keep_going: bool = False

@@ -115,6 +115,7 @@ def make_plan(suite: Suite, options: RunOptions) -> RunPlan:
         thresholds=suite.thresholds,
         rewards=_without(suite.rewards, {gone.judge for gone in left_out}),
         on_error=suite.on_error,
+        pass_threshold=suite.pass_threshold,
         left_out=tuple(left_out),
         warnings=suite.warnings,
         selection=_selection(suite, stubs, options),

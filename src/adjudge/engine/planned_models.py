@@ -9,6 +9,9 @@ from pathlib import PurePosixPath
 import msgspec
 
 from adjudge.domain import (
+    AgentJudge,
+    AgentSpec,
+    AnswerBy,
     DecisionJudge,
     ErrorKind,
     Failure,
@@ -18,11 +21,13 @@ from adjudge.domain import (
     Mode,
     ModelJudge,
     OpenRouter,
+    Place,
     Problem,
     ProviderOptions,
     Suite,
 )
 from adjudge.engine.options import RunOptions
+from adjudge.judges.agent import program_problem
 from adjudge.models import (
     CHARACTERS_PER_TOKEN,
     CredentialsError,
@@ -63,6 +68,8 @@ class ModelPlanner:
         if options.effort:
             changes["effort"] = options.effort
         judge = msgspec.structs.replace(judge, **changes)
+        if isinstance(judge, AgentJudge):
+            return [self._agent(judge)]
         panel = () if options.judge_model else judge.panel
         if len(panel) < 2:
             default = self._suite.default_model or self._environ.get("EVAL_JUDGE_MODEL", "")
@@ -70,8 +77,32 @@ class ModelPlanner:
             return [self._member(judge, model)]
         return [self._member(_named(judge, model), model) for model in panel]
 
+    def _agent(self, judge: AgentJudge) -> AgentJudge:
+        """An agent judge with its model: its own, the suite's, or the one that the agent takes by itself."""
+        default = "" if judge.agent.template else self._suite.default_model or self._environ.get("EVAL_JUDGE_MODEL", "")
+        judge = msgspec.structs.replace(judge, model=self._options.judge_model or judge.model or default)
+        problem = program_problem(judge, self._environ)
+        if problem and not self._options.offline:
+            if self._options.keep_going:
+                self.unavailable[judge.name] = Failure(ErrorKind.CONFIG, problem)
+            else:
+                self._problem(judge, problem, "adjudge doctor shows what is there; --no-llm leaves agent judges out")
+        return judge
+
+    def _by_runner(self, judge: LLMJudge, model: str) -> AgentJudge:
+        """A judge whose model only the suite's runner serves: the runner is handed the prompt, in an empty folder."""
+        fields = {name: getattr(judge, name) for name in judge.__struct_fields__}
+        runner = self._suite.runner or AgentSpec()
+        fields |= {"model": "", "panel": (), "options": None, "attempts": 1}
+        agent = AgentJudge(**fields, agent=runner, place=Place.EMPTY, answer_by=AnswerBy.STRUCTURED)
+        checked = self._agent(agent)
+        return msgspec.structs.replace(checked, model=model)
+
     def _member(self, judge: LLMJudge, model: str) -> LLMJudge:
         judge = msgspec.structs.replace(judge, model=model, panel=())
+        provider, separator, name = model.partition(":/")
+        if separator and provider == "runner" and name:
+            return self._by_runner(judge, name)
         if model and split(model)[0] == "openrouter":
             judge = self._routed(judge, split(model)[1])
         elif judge.options is not None:
@@ -118,9 +149,6 @@ class ModelPlanner:
             self._problem(judge, "no model is named", _HINT)
             return False
         provider, separator, _ = judge.model.partition(":/")
-        if separator and provider == "runner":
-            self._problem(judge, "runner:/ models come with agents, and are not available yet", _WAYS)
-            return False
         if separator and provider not in ("anthropic", "openai", "openrouter", "litellm"):
             self._problem(judge, f"there is no model provider {provider!r} ({judge.model})", _WAYS)
             return False

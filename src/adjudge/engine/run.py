@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import os
 import signal
 import threading
 from collections.abc import Callable, Iterator
@@ -12,36 +13,37 @@ from pathlib import Path
 import msgspec
 
 from adjudge.domain import (
+    AgentJudge,
     CaseRef,
     CriterionJudge,
     DecisionJudge,
     Failure,
-    Judge,
     LLMJudge,
     ModelJudge,
-    Status,
+    ScriptJudge,
     StoreError,
     Verdict,
 )
 from adjudge.domain import ErrorKind as Kind
 from adjudge.engine.asking import Asker
+from adjudge.engine.callers import AgentCaller, Caller, transcript_name
 from adjudge.engine.observer import Observer
 from adjudge.engine.options import RunOptions
 from adjudge.engine.plan import RunPlan
-from adjudge.engine.pool import CaseOutcome, WorkerPool, cores
+from adjudge.engine.pool import CaseOutcome, WorkerPool
 from adjudge.engine.protocol import Item, Job
 from adjudge.engine.rundir import HOME, JOURNAL, choose, locked
+from adjudge.engine.shares import all_parts, failed, first_cause, parts_of, skipped, verdicts_of, worker_count
 from adjudge.engine.spare import SpareWorker
 from adjudge.engine.store import Store, put_verdict
 from adjudge.judges import Asked
+from adjudge.judges.script import ScriptRunner
 from adjudge.models import ModelRequest
 from adjudge.scoring import blocked_judges, decided, gate_judges
 
 GRACE_S = 15.0
 STAGGER_S = 0.06
 """Between workers for criteria. A worker takes twice as long to start, and most criteria are over before."""
-PARTS = 64
-"""At most, of a case's criteria."""
 BLOCKED = "not asked: a gate of its reward has failed"
 
 
@@ -100,6 +102,10 @@ class _Run:
         self.told: set[tuple[str, Kind]] = set()
         self.case_tasks: set[asyncio.Task[None]] = set()
         self.index = {judge.name: index for index, judge in enumerate(plan.judges)}
+        self.environ = {**os.environ, **options.environ}
+        self.agents = asyncio.Semaphore(options.agents_at_once)
+        self.alone = asyncio.Lock()
+        self.scripts = ScriptRunner(self.environ, at_once=options.scripts_at_once)
 
     async def go(self) -> Ended:
         resumed = self.store.meta("fingerprint") is not None
@@ -116,7 +122,7 @@ class _Run:
             asker = Asker(
                 self.plan, self.options, self.store, cache, note=self.observer.note, stopped=lambda: self.stopping
             )
-            size = _workers(self.plan, self.options)
+            size = worker_count(self.plan, self.options)
             stagger = STAGGER_S if any(isinstance(judge, CriterionJudge) for judge in self.plan.judges) else 0.0
             pool = WorkerPool(self.plan.judges, self.plan.code_paths, size=size, spare=self.spare, stagger_s=stagger)
             with self._signals():
@@ -126,9 +132,10 @@ class _Run:
                     if not self.stopping:
                         raise
                 except BaseExceptionGroup as group:
-                    raise _first(group) from None
+                    raise first_cause(group) from None
                 finally:
                     pool.close()
+                    await self.scripts.close()
                     await asker.close()
                     self.observer.finished()
         if not self.stopping and not self.transient:
@@ -160,7 +167,8 @@ class _Run:
     ) -> None:
         kept = {} if self.options.fresh else self.store.final_keys(ref.id, scored=self.options.retry_unscored)
         known = {self.index[name]: key for name, key in kept.items() if name in self.index}
-        outcome = await _whole(pool, [Job(ref, part, known) for part in _parts(self.plan.judges)])  # type: ignore[arg-type]
+        jobs = [Job(ref, part, known) for part in parts_of(self.plan.judges)]  # type: ignore[arg-type]
+        outcome, _ = await asyncio.gather(all_parts(pool, jobs), self._scripts(ref))
         for note in outcome.notes:
             self.observer.note(f"{ref.id}: {note}")
         made = self._local(ref.id, outcome)
@@ -168,12 +176,12 @@ class _Run:
         asked = [item for item in outcome.items if item.asking is not None]
         if not self.plan.snapshot.rewards or not asked:
             for item in asked:
-                await self._schedule(ref.id, item, asker, group, requests)
+                await self._schedule(ref, item, asker, group, requests)
             return
         gates = gate_judges(self.plan.snapshot.rewards)
         verdicts = [verdict for verdict, _, _ in made]
         first = [item for item in asked if self.plan.judges[item.judge].name in gates]
-        for task in [t for item in first for t in await self._schedule(ref.id, item, asker, group, requests)]:
+        for task in [t for item in first for t in await self._schedule(ref, item, asker, group, requests)]:
             verdicts += await task
         blocked = blocked_judges(self.plan.snapshot, ref.id, verdicts)
         for item in asked:
@@ -181,27 +189,52 @@ class _Run:
             if judge.name in gates:
                 continue
             if judge.name in blocked:
-                await self._keep([(verdict, "", True) for verdict in _skipped(ref.id, judge, BLOCKED)])
+                await self._keep([(verdict, "", True) for verdict in skipped(ref.id, judge, BLOCKED)])
             else:
-                await self._schedule(ref.id, item, asker, group, requests)
+                await self._schedule(ref, item, asker, group, requests)
 
     async def _schedule(
-        self, case: str, item: Item, asker: Asker, group: asyncio.TaskGroup, requests: asyncio.Semaphore
+        self, ref: CaseRef, item: Item, asker: Asker, group: asyncio.TaskGroup, requests: asyncio.Semaphore
     ) -> list[asyncio.Task[list[Verdict]]]:
         """Begin to ask everything that an item asks, as many at once as there are places for."""
         judge = self.plan.judges[item.judge]
         tasks: list[asyncio.Task[list[Verdict]]] = []
         if item.asking is None or not isinstance(judge, LLMJudge | DecisionJudge):
             return tasks
-        for call in item.asking.calls:
+        for number, call in enumerate(item.asking.calls):
             request = item.asking.request(call)
             samples = [tuple(range(judge.samples))] if judge.early_stop else [(k,) for k in range(judge.samples)]
             for several in samples:
                 await requests.acquire()
-                task = group.create_task(self._ask(case, judge, call, request, several, asker))
+                task = group.create_task(self._ask(ref, judge, call, number, request, several, asker))
                 task.add_done_callback(lambda _: requests.release())
                 tasks.append(task)
         return tasks
+
+    async def _scripts(self, ref: CaseRef) -> None:
+        """Run the scripts on a case. Each is kept as soon as it has ended."""
+        judges = [judge for judge in self.plan.judges if isinstance(judge, ScriptJudge)]
+        if not judges:
+            return
+        case = await asyncio.to_thread(ref.load)
+        folder = Path(case.directory or os.getcwd())  # noqa: PTH109
+
+        async def one(judge: ScriptJudge) -> None:
+            if self.stopping:
+                return
+            files = self.run / (judge.artifacts or transcript_name(ref.id, judge.name, 0, 0))
+            outcome = await self.scripts.run(judge, folder, files.absolute())
+            item = Item(self.index[judge.name], outcome=outcome)
+            await self._keep([(verdict, "", True) for verdict in verdicts_of(ref.id, judge, item)])
+
+        await asyncio.gather(*map(one, judges))
+
+    def _caller(self, ref: CaseRef, judge: ModelJudge, group: int, sample: int, asker: Asker) -> Caller:
+        """Who answers for a judge."""
+        if not isinstance(judge, AgentJudge):
+            return asker.model(judge)
+        place = judge.artifacts or transcript_name(ref.id, judge.name, group, sample)
+        return AgentCaller(judge, ref, self.agents, self.alone, self.environ, (self.run / place).absolute())
 
     def _local(self, case: str, outcome: CaseOutcome) -> list[tuple[Verdict, str, bool]]:
         """(verdict, key, fresh) for everything about a case that needs no model."""
@@ -212,24 +245,32 @@ class _Run:
                 made += [(verdict, item.key, False) for verdict in self.store.kept(case, judge.name, item.key)]
             elif judge.name in self.plan.unavailable and item.asking is not None:
                 failure = self.plan.unavailable[judge.name]
-                made += [(verdict, "", True) for verdict in _failed(case, judge, failure)]
+                made += [(verdict, "", True) for verdict in failed(case, judge, failure)]
                 item.asking = None
             elif item.asking is None:
-                made += [(verdict, item.key, True) for verdict in _verdicts(case, judge, item)]
+                made += [(verdict, item.key, True) for verdict in verdicts_of(case, judge, item)]
         if outcome.failure is not None:
             done = {item.judge for item in outcome.items}
             for index, judge in enumerate(self.plan.judges):
                 if index not in done:
-                    made += [(verdict, "", True) for verdict in _failed(case, judge, outcome.failure)]
+                    made += [(verdict, "", True) for verdict in failed(case, judge, outcome.failure)]
         return made
 
     async def _ask(
-        self, case: str, judge: ModelJudge, call: Asked, request: ModelRequest, samples: tuple[int, ...], asker: Asker
+        self,
+        ref: CaseRef,
+        judge: ModelJudge,
+        call: Asked,
+        number: int,
+        request: ModelRequest,
+        samples: tuple[int, ...],
+        asker: Asker,
     ) -> list[Verdict]:
         """Ask one call's samples: together, or one after the other once half are there and nothing is decided."""
 
         async def one(sample: int) -> list[Verdict]:
-            answered = await asker.verdicts(case, judge, call, request, sample)
+            caller = self._caller(ref, judge, number, sample, asker)
+            answered = await asker.verdicts(ref.id, judge, call, request, sample, caller=caller)
             if any(verdict.error and verdict.error.kind is Kind.INTERRUPTED for verdict in answered.verdicts):
                 return []
             await self._keep([(verdict, answered.key, answered.fresh) for verdict in answered.verdicts])
@@ -251,6 +292,9 @@ class _Run:
             return
         await self.store.write([put_verdict(verdict, key, self.key) for verdict, key, _ in made])
         for verdict, _, fresh in made:
+            if fresh and verdict.denials:
+                refused = ", ".join(f"{tool} {count}" for tool, count in verdict.denials.items())
+                self.observer.note(f"{verdict.case}: {verdict.judge}: calls refused to the agent: {refused}")
             if fresh and verdict.error is not None:
                 self._say_once(verdict.judge, verdict.error)
             self.transient = self.transient or (verdict.error is not None and verdict.error.kind.transient)
@@ -265,7 +309,7 @@ class _Run:
     @contextlib.contextmanager
     def _cache(self) -> Iterator[Store | None]:
         """The cache across runs. It is a convenience: when it cannot be opened the run goes on without it."""
-        if not self.plan.endpoints:
+        if not self.plan.endpoints and not any(isinstance(judge, AgentJudge) for judge in self.plan.judges):
             yield None
             return
         path = self.options.cache or HOME / "cache.db"
@@ -308,95 +352,3 @@ class _Run:
         for task in self.case_tasks:
             task.cancel()
         self.grace = asyncio.get_running_loop().call_later(GRACE_S, cancel)
-
-
-_PROMPTS_A_WORKER = 500
-CRITERIA_AT_ONCE = 8
-"""They wait for commands more than they compute."""
-
-
-def _workers(plan: RunPlan, options: RunOptions) -> int:
-    """How many processes: one a core where judges run in them, fewer where they only render some prompts."""
-    cases = len(plan.refs)
-    criteria = sum(isinstance(judge, CriterionJudge) for judge in plan.judges)
-    if criteria:
-        return options.workers or min(CRITERIA_AT_ONCE, criteria * cases)
-    only_prompts = all(isinstance(judge, LLMJudge | DecisionJudge) for judge in plan.judges)
-    useful = cases // _PROMPTS_A_WORKER + 1 if only_prompts else cases
-    return options.workers or min(cores(), max(1, useful))
-
-
-def _verdicts(case: str, judge: Judge, item: Item) -> Iterator[Verdict]:
-    """What a worker's item says, once per criterion."""
-    if item.skipped:
-        yield from _skipped(case, judge)
-        return
-    outcome = item.outcome
-    assert outcome is not None
-    if outcome.failure is not None:
-        yield from _failed(case, judge, outcome.failure, rationale=outcome.rationale, printed=outcome.printed)
-        return
-    for criterion in judge.criteria:
-        yield Verdict(
-            case=case,
-            judge=judge.name,
-            criterion=criterion.name,
-            status=Status.SCORED,
-            value=outcome.value,
-            rationale=outcome.rationale,
-            printed=outcome.printed,
-            confidence=outcome.confidence,
-            model=outcome.model,
-        )
-
-
-def _skipped(case: str, judge: Judge, note: str = "") -> Iterator[Verdict]:
-    """Nothing was asked, and nothing is missing."""
-    for criterion in judge.criteria:
-        yield Verdict(
-            case=case,
-            judge=judge.name,
-            criterion=criterion.name,
-            status=Status.SKIPPED,
-            notes=(note,) if note else (),
-        )
-
-
-def _parts(judges: tuple[Judge, ...]) -> list[tuple[int, ...]]:
-    """The judges of a case in parts that may run at the same time: criteria are independent of each other."""
-    criteria = [index for index, judge in enumerate(judges) if isinstance(judge, CriterionJudge)]
-    others = tuple(index for index in range(len(judges)) if not isinstance(judges[index], CriterionJudge))
-    size = max(1, len(criteria) // PARTS)
-    parts = [tuple(criteria[start : start + size]) for start in range(0, len(criteria), size)]
-    return [others, *parts] if others or not parts else parts
-
-
-async def _whole(pool: WorkerPool, jobs: list[Job]) -> CaseOutcome:
-    """The outcomes of a case's jobs as one."""
-    outcomes = await asyncio.gather(*map(pool.run, jobs))
-    failure = next((outcome.failure for outcome in outcomes if outcome.failure), None)
-    notes = tuple(dict.fromkeys(note for outcome in outcomes for note in outcome.notes))
-    return CaseOutcome(failure, [item for outcome in outcomes for item in outcome.items], notes)
-
-
-def _failed(case: str, judge: Judge, failure: Failure, *, rationale: str = "", printed: str = "") -> Iterator[Verdict]:
-    """The same failure for every criterion and sample of a judge."""
-    for criterion in judge.criteria:
-        for sample in range(judge.samples):
-            yield Verdict(
-                case=case,
-                judge=judge.name,
-                criterion=criterion.name,
-                sample=sample,
-                status=Status.UNSCORED,
-                error=failure,
-                rationale=rationale,
-                printed=printed,
-            )
-
-
-def _first(group: BaseExceptionGroup[BaseException]) -> BaseException:
-    """The first exception of a group that is not a mere consequence of another's cancellation."""
-    for error in group.exceptions:
-        return _first(error) if isinstance(error, BaseExceptionGroup) else error
-    return group

@@ -31,6 +31,7 @@ from adjudge.domain import (
     LLMJudge,
     MissingExtraError,
     Problem,
+    ScriptJudge,
 )
 from adjudge.engine.protocol import FrameReader, Item, Job, Loaded, Setup, frame, job_decoder, setup_decoder
 from adjudge.judges import MAX_PRINTED, LocalRunner, NothingToJudgeError, Outcome, asking, cap, describe
@@ -138,7 +139,7 @@ class _Worker:
     def runner(self, index: int, judge: Judge) -> LocalRunner | Outcome:
         """The judge, imported once; or the outcome that every case gets because it cannot be."""
         if index not in self.runners:
-            assert not isinstance(judge, LLMJudge | DecisionJudge)
+            assert not isinstance(judge, LLMJudge | DecisionJudge | ScriptJudge)
             try:
                 self.runners[index] = LocalRunner(judge, self.setup.code_paths)
             except MissingExtraError as error:

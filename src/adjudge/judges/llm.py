@@ -7,15 +7,30 @@ from typing import Any
 
 import msgspec
 
-from adjudge.domain import GUARD, Criterion, DecisionJudge, Levels, LLMJudge, Mode, ModelJudge, ProviderOptions
+from adjudge.domain import (
+    GUARD,
+    AgentJudge,
+    AnswerBy,
+    Criterion,
+    DecisionJudge,
+    Levels,
+    LLMJudge,
+    Mode,
+    ModelJudge,
+    Place,
+    ProviderOptions,
+)
 from adjudge.judges.showing import Shown, capped, output_images, shown_material
 from adjudge.models import ModelRequest, Part, Question, TextPart, ToolSchema, context_tokens, room_bytes
 from adjudge.prompts import (
     EXAMPLES_HEADING,
+    ROLE,
     WORK,
     DocumentReader,
     Fitting,
     addressing,
+    agent_contract,
+    agent_task,
     examples_text,
     fair_cap,
     fixed_prefix,
@@ -71,6 +86,8 @@ def asking(judge: ModelJudge, record: Mapping[str, Any], reader: DocumentReader)
     if isinstance(judge, DecisionJudge):
         calls = tuple(_decision(judge, group, reader) for group in groups)
         return Asking(calls)
+    if isinstance(judge, AgentJudge):
+        return _agent(judge, groups, record)
     prompt, fixed, notes = _prompt(judge, record)
     sources = (judge.prompt, *(text for _, text in judge.context))
     pictures = output_images(record, reader) if any(mentions(text, "outputs") for text in sources if text) else Shown()
@@ -99,6 +116,38 @@ def asking(judge: ModelJudge, record: Mapping[str, Any], reader: DocumentReader)
         )
         calls_made.append(Asked(group, request, capped([*notes, *material.notes]), not own))
     return Asking(tuple(calls_made), (*pictures.parts, *(common.parts if common else ())))
+
+
+def _agent(judge: AgentJudge, groups: list[tuple[int, ...]], record: Mapping[str, Any]) -> Asking:
+    """One run of the agent a group: it looks at the work itself, so that nothing but the prompt is shown to it."""
+    prompt, fixed, notes = _prompt(judge, record)
+    calls = []
+    for group in groups:
+        criteria = asked_criteria(judge, group)
+        contract = agent_contract(criteria, judge.answer_by, guarded=judge.guards, context=bool(judge.staged))
+        if judge.answer_by is AnswerBy.SCORE_01:
+            task = (
+                f"{ROLE}\n\n# What is checked\n\n{judge.description}\n\n# When it passes\n\n{criteria[0].description}"
+            )
+        elif judge.prompt:
+            task = fixed + prompt
+        else:
+            task = agent_task(
+                criteria,
+                guarded=judge.guards,
+                instructions=judge.instructions,
+                files=_own_files(judge, criteria[0]) or judge.files,
+                reference=judge.reference,
+                trajectory=judge.trajectory,
+            )
+        request = ModelRequest(
+            system="",
+            prompt=f"{task.rstrip()}\n\n{contract.text}",
+            tool=ToolSchema("verdict", "", contract.schema),
+            max_tokens=0,
+        )
+        calls.append(Asked(group, request, capped(notes)))
+    return Asking(tuple(calls))
 
 
 def asked_criteria(judge: ModelJudge, group: Sequence[int]) -> list[Criterion]:
@@ -134,7 +183,8 @@ def _prompt(judge: LLMJudge, record: Mapping[str, Any]) -> tuple[str, str, list[
     examples = examples_text(judge.examples, str(record.get("case_id", "")))
     variables = template_variables(record, judge.arguments, examples)
     shown = [name for name in WORK if any(mentions(source, name) for source in sources)]
-    if shown and not judge.files and not any(variables[name] for name in shown):
+    looks_itself = bool(judge.files) or (isinstance(judge, AgentJudge) and judge.place is not Place.EMPTY)
+    if shown and not looks_itself and not any(variables[name] for name in shown):
         are = "is" if len(shown) == 1 else "are"
         raise NothingToJudgeError(f"there is nothing to judge: {', '.join(shown)} of this case {are} empty")
     fitting = Fitting()

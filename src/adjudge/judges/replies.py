@@ -8,6 +8,8 @@ from collections.abc import Sequence
 import msgspec
 
 from adjudge.domain import (
+    AgentJudge,
+    AnswerBy,
     DecisionJudge,
     ErrorKind,
     Failure,
@@ -21,7 +23,7 @@ from adjudge.domain import (
 )
 from adjudge.judges.llm import Asked, asked_criteria
 from adjudge.models import CallError, Reply
-from adjudge.prompts import Answer, Slot, read_answers, read_text_answers, scale_of, slots
+from adjudge.prompts import Answer, Slot, read_answers, read_score_01, read_text_answers, scale_of, slots
 
 PARSER_VERSION = 3
 """Part of a certificate's identity; raised whenever the reading of replies changes."""
@@ -81,6 +83,8 @@ def read_reply(judge: ModelJudge, call: Asked, reply: Reply) -> Reading:
         return Reading(tuple(Answer(None, failure=Failure(*reply.failure)) for _ in criteria))
     if isinstance(judge, DecisionJudge):
         return _read_decision(judge, call, reply)
+    if isinstance(judge, AgentJudge) and judge.answer_by is AnswerBy.SCORE_01:
+        return Reading(tuple(read_score_01(reply.text) for _ in criteria))
     guarded = judge.guards
     if reply.arguments is not None:
         return Reading(read_answers(reply.arguments, criteria, guarded=guarded))
@@ -119,6 +123,7 @@ def verdicts_of(
                 notes=tuple(dict.fromkeys([*call.notes, *(note for reply in replies for note in reply.notes)])),
                 tool_choice="" if last.tool_choice == "function" else last.tool_choice,
                 confidence=confidence,
+                denials=last.denials,
             )
         )
     return made

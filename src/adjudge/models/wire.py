@@ -71,7 +71,7 @@ class Reply(msgspec.Struct, frozen=True, omit_defaults=True):
 
     `arguments` holds those of the forced tool, as JSON text, when the model called it; else `text` holds its words.
     `failure` is set when the reply is complete but cannot hold a verdict (refusal, cut off, wrong tool).
-    `notes` tell what the provider would not take.
+    `notes` tell what the provider would not take. Agents answer in the same form.
     """
 
     text: str = ""
@@ -82,6 +82,8 @@ class Reply(msgspec.Struct, frozen=True, omit_defaults=True):
     tool_choice: str = "function"
     """How hard the model was made to call the tool: the first of `TOOL_CHOICES` that it did not reject."""
     notes: tuple[str, ...] = ()
+    denials: dict[str, int] = {}
+    """Tool -> how many of an agent's calls were refused."""
 
 
 TOOL_CHOICES = ("function", "required", "auto")

@@ -1,6 +1,14 @@
 """What a judge is shown, and how it must answer."""
 
-from adjudge.prompts.answers import Answer, read_answers, read_arguments, read_text_answer, read_text_answers
+from adjudge.prompts.agent_contract import ROLE, VERDICT_FILE, AgentContract, agent_contract, agent_task
+from adjudge.prompts.answers import (
+    Answer,
+    read_answers,
+    read_arguments,
+    read_score_01,
+    read_text_answer,
+    read_text_answers,
+)
 from adjudge.prompts.budget import cut, fair_cap
 from adjudge.prompts.contract import Slot, VerdictTool, scale_of, slots, verdict_tool
 from adjudge.prompts.documents import DOCUMENTS, HTML, IMAGES, INSTALL, MAX_IMAGES, Document, DocumentReader
@@ -31,8 +39,11 @@ __all__ = [
     "INSTALL",
     "MAX_EXCERPT",
     "MAX_IMAGES",
+    "ROLE",
     "VARIABLES",
+    "VERDICT_FILE",
     "WORK",
+    "AgentContract",
     "Answer",
     "Document",
     "DocumentReader",
@@ -44,6 +55,8 @@ __all__ = [
     "VerdictTool",
     "addressed_to_judge",
     "addressing",
+    "agent_contract",
+    "agent_task",
     "cut",
     "examples_text",
     "fair_cap",
@@ -52,6 +65,7 @@ __all__ = [
     "mentions",
     "read_answers",
     "read_arguments",
+    "read_score_01",
     "read_text_answer",
     "read_text_answers",
     "read_trajectory",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Sequence
 from typing import Any
 
@@ -12,6 +13,10 @@ from adjudge.domain import Binary, Criterion, ErrorKind, Failure, Levels, OffSca
 from adjudge.prompts.contract import Slot, field_of, scale_of, slots
 from adjudge.prompts.extract import own_objects
 
+NO_SCORE = 'no JSON object {"score": 0 or 1, "reason": ...} at the end'
+_SPEAKS_ON = re.compile(
+    r"\b(fail(s|ed|ure)?|pass(es|ed)?|scores?|verdict|correction|wait|however|actually|instead)\b|[{}]", re.IGNORECASE
+)
 NO_CALL = "no verdict tool call and no JSON verdict"
 
 
@@ -60,6 +65,27 @@ def read_arguments(arguments: Any, criterion: Criterion) -> Answer:
 def read_text_answer(text: str, criterion: Criterion) -> Answer:
     """`read_text_answers` for one criterion."""
     return read_text_answers(text, [criterion])[0]
+
+
+def read_score_01(text: str) -> Answer:
+    """Read `{"score": 0 or 1, "reason": text}`: the last JSON object of the text that is not quoted, with no words on
+    the verdict after it. An earlier one never stands in for a last one that is no verdict.
+    """
+    found = (own_objects(text) or [""])[-1]
+    decoded = _decoded(found)
+    if not found or isinstance(decoded, Failure) or not isinstance(decoded, dict):
+        return _failed(ErrorKind.UNPARSEABLE, f"{NO_SCORE}: {shown(text[-300:])}")
+    after = text[text.rindex(found) + len(found) :]
+    if _SPEAKS_ON.search(after):
+        return _failed(ErrorKind.UNPARSEABLE, f"it speaks on of the verdict after giving it: {shown(after.strip())}")
+    reason = decoded.get("reason")
+    if not isinstance(reason, str | None):
+        return _failed(ErrorKind.UNPARSEABLE, f"the reason is not text: {shown(reason)}")
+    reason = (reason or "").encode("utf-8", "replace").decode()
+    score = decoded.get("score")
+    if not isinstance(score, bool | int | float) or score not in (0, 1):
+        return _failed(ErrorKind.UNPARSEABLE, f"'score' must be 0 or 1, got {shown(score)}", reason)
+    return Answer(bool(score), reason)
 
 
 def _read(decoded: Any, criteria: Sequence[Criterion], guarded: bool) -> tuple[Answer, ...]:

@@ -70,20 +70,26 @@ def verdict_tool(
     prompt; `{criteria}` in them stands for the list of criteria.
     """
     places = slots([criteria] if isinstance(criteria, Criterion) else criteria, guarded=guarded)
+    schema = verdict_schema(places)
     if len(places) == 1 and not places[0].key:
         slot = places[0]
         name = "submit_evaluation" if slot.field == "passed" else "submit_score"
-        schema = _answer_schema(slot)
         order = f"first the rationale, then {slot.field}"
         description = f"Submit the verdict: rationale first, then {slot.field}."
     else:
         name = "submit_verdicts"
-        schema = _object({slot.key: _answer_schema(slot) for slot in places})
         order = "for every criterion first the rationale, then the value"
         description = "Submit the verdict on every criterion: rationale first, then the value."
     opening = _opening(places, instructions)
     system = f"{opening} Call the tool {name} exactly once: {order}.\n\n{GUARD}"
     return VerdictTool(name, description, schema, system)
+
+
+def verdict_schema(places: Sequence[Slot]) -> dict[str, Any]:
+    """JSON Schema of the answer to one call."""
+    if len(places) == 1 and not places[0].key:
+        return answer_schema(places[0])
+    return _object({slot.key: answer_schema(slot) for slot in places})
 
 
 def field_of(criterion: Criterion) -> str:
@@ -95,7 +101,7 @@ def scale_of(criterion: Criterion) -> Scale:
 
 
 def _opening(places: Sequence[Slot], instructions: str) -> str:
-    listed = _listing(places)
+    listed = listing(places)
     if instructions:
         return instructions.replace("{criteria}", listed) + "\n\n"
     only = places[0] if len(places) == 1 else None
@@ -111,7 +117,7 @@ def _opening(places: Sequence[Slot], instructions: str) -> str:
     )
 
 
-def _listing(places: Sequence[Slot]) -> str:
+def listing(places: Sequence[Slot]) -> str:
     """One entry a criterion: its key, what is asked, and how it is answered."""
     parts = []
     for slot in places:
@@ -132,7 +138,7 @@ def _asked(slot: Slot) -> str:
     return text + ("; null if the material does not let you tell" if slot.criterion.abstain else "")
 
 
-def _answer_schema(slot: Slot) -> dict[str, Any]:
+def answer_schema(slot: Slot) -> dict[str, Any]:
     if slot.guards:
         flag = {"type": "boolean", "description": _GUARD_FLAG}
         return _object({"rationale": {"type": "string", "description": _GUARD_RATIONALE}, "flagged": flag})

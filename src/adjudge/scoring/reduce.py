@@ -67,6 +67,7 @@ def reduce_samples(judge: Judge, criterion: Criterion, verdicts: Sequence[Verdic
             tool_choice=next((v.tool_choice for v in verdicts if v.tool_choice), ""),
             confidence=said.confidence if said else None,
             model=said.model if said and isinstance(judge, CriterionJudge) else "",
+            denials=_denials(verdicts),
         )
 
     if judge.samples == 1 or first.status is Status.SKIPPED:
@@ -78,6 +79,14 @@ def reduce_samples(judge: Judge, criterion: Criterion, verdicts: Sequence[Verdic
     reduced = _reduce(judge.reduce, criterion, values)
     said = next((v for v in usable if v.value == reduced), usable[0])
     return score(Status.SCORED, reduced, None, said, sum(v == reduced for v in values) / len(values))
+
+
+def _denials(verdicts: Sequence[Verdict]) -> dict[str, int]:
+    """Refused calls over all samples."""
+    total: Counter[str] = Counter()
+    for verdict in verdicts:
+        total.update(verdict.denials)
+    return dict(sorted(total.items()))
 
 
 def decided(judge: Judge, criterion: Criterion, verdicts: Sequence[Verdict]) -> bool:

@@ -51,10 +51,9 @@ def test_the_type_follows_from_the_key_that_is_set_in_a_fixed_order(
 
 
 @pytest.mark.parametrize("keys", [AGENT, {**AGENT, **CODE}], ids=["with a prompt", "before module"])
-def test_an_agent_block_upgrades_an_llm_judge_which_is_not_available_yet(tmp_path: Path, keys: dict[str, Any]) -> None:
-    (error,) = errors(write_suite(tmp_path, [{"name": "j", **keys}]))
-    assert "judges[0].agent" in error
-    assert "not available yet" in error
+def test_an_agent_block_upgrades_an_llm_judge(tmp_path: Path, keys: dict[str, Any]) -> None:
+    write_module(tmp_path, "def judge(outputs): return True")
+    assert kind_of(only_judge(write_suite(tmp_path, [{"name": "j", **keys}]))) == "agent"
 
 
 @pytest.mark.parametrize(

@@ -210,12 +210,6 @@ def test_a_provider_that_is_not_supported_is_rejected(tmp_path: Path, model: str
     assert "models.judge: " in error
 
 
-@pytest.mark.parametrize("model", ["runner:/gpt-5.4-medium"])
-def test_a_provider_that_is_to_come_says_so(tmp_path: Path, model: str) -> None:
-    (error,) = errors(write_suite(tmp_path, [llm(model=model)]))
-    assert "not available yet" in error
-
-
 @pytest.mark.parametrize("model", ["openai:/", "anthropic:/ "])
 def test_a_model_that_names_none_is_rejected(tmp_path: Path, model: str) -> None:
     (error,) = errors(write_suite(tmp_path, [llm(model=model)]))

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from adjudge.domain import Aggregation, Binary, Guard, Levels, Likert, LLMJudge, Mode, Numeric, Reduce
+from adjudge.domain import AgentJudge, Aggregation, Binary, Guard, Levels, Likert, LLMJudge, Mode, Numeric, Reduce
 from adjudge.formats.rewardkit import Overrides
 from adjudge.formats.rewardkit.toml import parse_toml
 from adjudge.located import Located
@@ -206,8 +206,8 @@ def test_aggregations_by_hyphen_and_by_underscore(tmp_path: Path, name: str) -> 
         (f"{GOOD}negated = true\n", "criterion[0].negated", "negate"),
         (f"{GOOD}[scorng]\n", "scorng", "scoring"),
         (
-            "[[judge.mcp_servers]]\nname = 'a'\nurl = 'http://x'\nheaders = {}\n" + GOOD,
-            "judge.mcp_servers[0].headers",
+            "[[judge.mcp_servers]]\nname = 'a'\nurl = 'http://x'\nheadrs = {}\n" + GOOD,
+            "judge.mcp_servers[0].headrs",
             "",
         ),
     ],
@@ -455,11 +455,10 @@ def test_a_description_may_be_empty(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("agent", ["claude-code", "codex", "fx"])
-def test_agent_judges_say_that_they_are_not_available_yet(tmp_path: Path, agent: str) -> None:
-    (problem,) = refused(tmp_path, f'[judge]\njudge = "{agent}"\n{GOOD}')
-    assert problem.key == "judge.judge"
-    assert problem.line == 2
-    assert "not available yet" in problem.message
+def test_agents_are_named_as_judges(tmp_path: Path, agent: str) -> None:
+    judge = loaded(tmp_path, {"a.toml": f'[judge]\njudge = "{agent}"\nmodel = "m"\n{GOOD}'}).judges[0]
+    assert isinstance(judge, AgentJudge)
+    assert (judge.agent.name, judge.model, judge.isolated) == (agent, "m", False)
 
 
 def test_keys_of_agents_and_the_effort_of_fx_are_known(tmp_path: Path) -> None:

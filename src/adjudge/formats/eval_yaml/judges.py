@@ -8,6 +8,7 @@ from pathlib import Path
 from adjudge.domain import (
     BUILTIN_JUDGES,
     EFFORTS,
+    AgentJudge,
     BuiltinJudge,
     CheckJudge,
     CodeJudge,
@@ -19,9 +20,10 @@ from adjudge.domain import (
     compile_snippet,
 )
 from adjudge.formats.convert import Converter, nearest
+from adjudge.formats.eval_yaml.agents import agent_fields, read_runner
 from adjudge.formats.eval_yaml.entry import LLM_KEYS, Entry
 from adjudge.formats.eval_yaml.python import code_problem
-from adjudge.formats.eval_yaml.schema import JudgeConfig
+from adjudge.formats.eval_yaml.schema import AgentConfig, JudgeConfig, RunnerConfig
 from adjudge.located import Located, read_text
 from adjudge.prompts import mentions, shows_work, template_problem
 
@@ -46,11 +48,16 @@ class JudgeReader:
         find: Callable[[str], Path | None],
         code_paths: tuple[str, ...],
         default_model: str = "",
+        *,
+        outputs: tuple[str, ...] = (),
+        execution_timeout: float | None = None,
     ) -> None:
         self.converter = converter
         self.find = find
         self.code_paths = code_paths
         self.default_model = default_model
+        self.outputs = outputs
+        self.execution_timeout = execution_timeout
 
     def read(self, node: Located, path: str) -> Judge | None:
         """The judge, or `None` after reporting why there is none."""
@@ -76,8 +83,7 @@ class JudgeReader:
         if config.check is not None:
             return self._check(entry)
         if config.agent is not None:
-            entry.error("agent", "agent judges are not available yet", hint="leave the judge out for now")
-            return None
+            return self._agent(entry)
         if any(getattr(config, key) is not None for key in LLM_KEYS):
             return self._llm(entry)
         if config.module is not None and config.function is not None:
@@ -129,8 +135,38 @@ class JudgeReader:
             entry.error("check", f"is not valid Python: {error or 'nested too deeply'}")
         return CheckJudge(code=code, **entry.common(entry.code_scale()))
 
+    def _agent(self, entry: Entry) -> Judge | None:
+        """An LLM judge that its block upgrades to an agent."""
+        block = entry.config.agent or AgentConfig()
+        runner = block.runner or RunnerConfig()
+        report = entry.error
+        spec = read_runner(runner, report, "agent.runner", config_dir=self.code_paths[0], judge=True)
+        judge = self._llm(entry)
+        if runner.effort is not None and runner.effort not in EFFORTS:
+            entry.error("agent.runner.effort", f"must be one of {', '.join(EFFORTS)}, got {runner.effort!r}")
+            return None
+        if spec is None or not isinstance(judge, LLMJudge):
+            return None
+        if isinstance(entry.config.model, list):
+            entry.error("model", "an agent judge takes one model")
+        fields = {name: getattr(judge, name) for name in judge.__struct_fields__}
+        fields |= {"options": None, "attempts": 1, "effort": judge.effort or runner.effort or ""}
+        roots = [Path(path) for path in self.code_paths]
+        fields |= agent_fields(
+            block,
+            report,
+            spec=spec,
+            outputs=self.outputs,
+            roots=roots,
+            execution_timeout=self.execution_timeout,
+        )
+        return AgentJudge(**fields)
+
     def _llm(self, entry: Entry) -> Judge:
         config = entry.config
+        agent = config.agent is not None
+        if agent and not any(getattr(config, key) is not None for key in LLM_KEYS):
+            entry.error("agent", "an agent judge needs instructions", hint="prompt, prompt_file or llm_rubric")
         prompt, key = self._prompt(entry)
         if prompt is not None:
             problem = template_problem(prompt) if prompt.strip() else "the prompt is empty"
@@ -145,7 +181,7 @@ class JudgeReader:
                     entry.error(f"context[{index}]", f"{name}: {problem}")
                 context.append((Path(name).name, text))
         models = entry.models()
-        if prompt and not any(map(shows_work, [prompt, *(text for _, text in context)])):
+        if prompt and not agent and not any(map(shows_work, [prompt, *(text for _, text in context)])):
             entry.warn(key, "the prompt shows nothing of what the agent made", hint="such as {{ outputs }}")
         return LLMJudge(
             prompt=prompt or "",
@@ -165,12 +201,14 @@ class JudgeReader:
         config = entry.config
         if config.llm_rubric is not None:
             text = config.llm_rubric
-            if text.strip() and not mentions(text, "conversation"):
+            if text.strip() and config.agent is None and not mentions(text, "conversation"):
                 text = text.rstrip() + RUBRIC_TAIL
             return text, "llm_rubric"
         if config.prompt is not None:
             return config.prompt, "prompt"
-        return self._file(entry, "prompt_file", config.prompt_file or ""), "prompt_file"
+        if config.prompt_file is None:
+            return None, "prompt_file"
+        return self._file(entry, "prompt_file", config.prompt_file), "prompt_file"
 
     def _file(self, entry: Entry, key: str, name: str) -> str | None:
         found = self.find(name)

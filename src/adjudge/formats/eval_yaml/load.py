@@ -12,6 +12,7 @@ import msgspec
 
 from adjudge.cases import DatasetFolder, harvest, read_dataset
 from adjudge.domain import (
+    AgentSpec,
     Binary,
     ConfigError,
     Discovered,
@@ -25,10 +26,11 @@ from adjudge.domain import (
     closest,
 )
 from adjudge.formats.convert import Converter, nearest
+from adjudge.formats.eval_yaml.agents import read_runner
 from adjudge.formats.eval_yaml.judges import JudgeReader
 from adjudge.formats.eval_yaml.openrouter import OpenRouterReader
 from adjudge.formats.eval_yaml.routing import model_problem
-from adjudge.formats.eval_yaml.schema import NOT_YET, SETS_ASIDE, EvalConfig
+from adjudge.formats.eval_yaml.schema import NOT_YET, SETS_ASIDE, EvalConfig, RunnerConfig
 from adjudge.located import Located, parse_yaml, read_text
 
 
@@ -79,7 +81,8 @@ class _Reader:
             return None
         self._not_yet()
         default_model = (config.models.judge if config.models else None) or os.environ.get("EVAL_JUDGE_MODEL", "")
-        judges = self._judges(judges_node, default_model)
+        outputs = self._outputs(config)
+        judges = self._judges(judges_node, default_model, outputs, _seconds((config.execution or {}).get("timeout")))
         if config.models and config.models.judge is not None:
             problem = model_problem(config.models.judge)
             if problem:
@@ -89,7 +92,6 @@ class _Reader:
         if not any(not problem.warning for problem in self.converter.problems):
             names = [judge.name for judge in judges]  # without those that are skipped
         thresholds = self._thresholds(config, names, scales)
-        outputs = self._outputs(config)
         cases = self._cases(config, outputs)
         if cases is None:
             return None
@@ -104,6 +106,7 @@ class _Reader:
             thresholds=thresholds,
             default_model=(config.models.judge if config.models else None) or "",
             openrouter=OpenRouterReader(self.converter, self.root).read(config.models),
+            runner=self._runner(judges),
             code_paths=self._code_paths(),
             format="eval_yaml",
             warnings=tuple(problem for problem in self.converter.problems if problem.warning),
@@ -127,7 +130,28 @@ class _Reader:
         if "providers" in self.root.value:
             self.converter.add_at(self.root.keys["providers"], "providers", "has moved", hint="write models.providers")
 
-    def _judges(self, node: Located | None, default_model: str) -> list[Judge]:
+    def _runner(self, judges: Sequence[Judge]) -> AgentSpec | None:
+        """The suite's own runner, which answers for `runner:/` models. Where no judge names one, its faults are those
+        of the agent under test, and nobody's here."""
+        node = self.root.value.get("runner")
+        if node is None or not isinstance(node.value, dict):
+            return None
+        converter = Converter(self.converter.shown)
+        config = converter.struct(node, RunnerConfig, "runner")
+
+        def report(key: str, message: str, *, hint: str = "", warning: bool = False) -> None:
+            place = self._place("runner", key.partition(".")[2])
+            converter.add_at(place, key, message, hint=hint, warning=warning)
+
+        runner = read_runner(config or RunnerConfig(), report, "runner", config_dir=self._code_paths()[0], judge=False)
+        models = [m for judge in judges if isinstance(judge, LLMJudge) for m in (judge.model, *judge.panel)]
+        if any(model.startswith("runner:/") for model in models):
+            self.converter.problems += converter.problems
+        return runner
+
+    def _judges(
+        self, node: Located | None, default_model: str, outputs: tuple[str, ...], execution_timeout: float | None
+    ) -> list[Judge]:
         if node is None or node.value in (None, []):
             place = node or self.root
             self.converter.add(place, "judges", "there are no judges", hint="a judge needs a name and, say, a check")
@@ -135,7 +159,14 @@ class _Reader:
         if not isinstance(node.value, list):
             self.converter.add(node, "judges", f"expected a list, got {node.kind}")
             return []
-        reader = JudgeReader(self.converter, self._find, self._code_paths(), default_model)
+        reader = JudgeReader(
+            self.converter,
+            self._find,
+            self._code_paths(),
+            default_model,
+            outputs=outputs,
+            execution_timeout=execution_timeout,
+        )
         judges = []
         seen: dict[str, int] = {}
         for index, child in enumerate(node.value):
@@ -333,6 +364,10 @@ def _items(node: Located | None) -> list[Located]:
 
 def _has_name(node: Located) -> bool:
     return isinstance(node.value, dict) and "name" in node.value and isinstance(node.value["name"].value, str)
+
+
+def _seconds(value: object) -> float | None:
+    return float(value) if isinstance(value, int | float) and not isinstance(value, bool) and value > 0 else None
 
 
 def _shown(path: Path) -> str:

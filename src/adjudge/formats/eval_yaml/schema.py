@@ -23,6 +23,29 @@ class ProviderOptionsConfig(msgspec.Struct, forbid_unknown_fields=True):
     extra_body: Annotated[dict[str, Any] | None, _Doc(description="Merged into the request.")] = None
 
 
+class RunnerConfig(msgspec.Struct, forbid_unknown_fields=True):
+    type: Annotated[str | None, _Doc(description="claude-code (default), codex, cli, cursor, opencode, ...")] = None
+    command: Annotated[str | list[str] | None, _Doc(description="Of the cli runner.")] = None
+    workspace_mode: str | None = None
+    settings: dict[str, Any] | None = None
+    plugin_dirs: list[str] | None = None
+    env: Annotated[dict[str, str] | None, _Doc(description="Set for the agent; $VAR is replaced.")] = None
+    system_prompt: str | None = None
+    effort: str | None = None
+    permission_mode: str | None = None
+
+
+class AgentConfig(msgspec.Struct, forbid_unknown_fields=True):
+    runner: Annotated[RunnerConfig | None, _Doc(description="The judge's own agent.")] = None
+    allowed_tools: Annotated[list[str] | None, _Doc(description="[Read(**), Edit(output/**)] by default.")] = None
+    denied_tools: Annotated[list[str] | None, _Doc(description="Never used; a written list stands as it is.")] = None
+    context: Annotated[list[str] | None, _Doc(description="Copied below ./.context/.")] = None
+    inputs: Annotated[list[str] | None, _Doc(description="Output folders to stage; all by default.")] = None
+    timeout: Annotated[Number | None, _Doc(description="Seconds; execution.timeout, else 600.")] = None
+    max_budget_usd: Annotated[Number | None, _Doc(description="2.0 by default.")] = None
+    sandbox: Annotated[str | None, _Doc(description="adjudge: auto (default), strict or off.")] = None
+
+
 class JudgeConfig(msgspec.Struct, forbid_unknown_fields=True, rename={"condition": "if"}):
     name: Annotated[str, _Doc(description="Unique among the judges.")]
     description: Annotated[str | None, _Doc(description="For people; no judge sees it.")] = None
@@ -30,7 +53,7 @@ class JudgeConfig(msgspec.Struct, forbid_unknown_fields=True, rename={"condition
     check: Annotated[
         str | None, _Doc(description="Python over `outputs` and `arguments`, returns (value, rationale).")
     ] = None
-    agent: Annotated[dict[str, Any] | None, _Doc(description="Runs the judge as a tool-using agent.")] = None
+    agent: Annotated[AgentConfig | None, _Doc(description="Runs the judge as a tool-using agent.")] = None
     prompt: Annotated[str | None, _Doc(description="Jinja2 template of an LLM judge.")] = None
     prompt_file: Annotated[str | None, _Doc(description="File that holds the prompt.")] = None
     llm_rubric: Annotated[str | None, _Doc(description="Criteria only; the conversation is appended.")] = None

@@ -11,6 +11,9 @@ import msgspec
 from adjudge.domain import (
     EFFORTS,
     GUARD,
+    AgentJudge,
+    AgentSpec,
+    AnswerBy,
     Binary,
     Criterion,
     DecisionJudge,
@@ -18,18 +21,22 @@ from adjudge.domain import (
     Levels,
     Likert,
     LLMJudge,
+    MCPServer,
     Mode,
     ModelJudge,
     Numeric,
+    Place,
     Reduce,
     RewardNode,
     RewardPart,
+    Sandbox,
     Scale,
 )
 from adjudge.formats.rewardkit.reading import TomlFile, check_weight, read_rule
 from adjudge.formats.rewardkit.schema import CriterionTable, JudgeFile, JudgeTable
 
 AGENTS = ("claude-code", "codex", "fx")
+AGENT_ATTEMPTS = 3
 DEFAULT_JUDGE = "anthropic/claude-opus-5-5"
 TYPES = ("binary", "likert", "numeric", "rubric")
 _NAME = re.compile(r"[a-zA-Z0-9_-]{1,64}\Z")
@@ -69,19 +76,17 @@ def read_judge_file(file: TomlFile, name: str, overrides: Overrides) -> ReadJudg
     criteria = _criteria(file, config, table)
     for index, criterion in enumerate(config.criterion):
         check_weight(file, ["criterion", index, "weight"], criterion.weight, rule)
-    if who in AGENTS:
-        hint = "--judge MODEL (or REWARDKIT_JUDGE) asks a model in its place"
-        file.error(["judge", "judge"], f"agent judges such as {who} are not available yet", hint=hint)
-        return None
     if not criteria:
         return None
-    judge = (
-        _decision(file, name, table, criteria, overrides)
-        if who == "jev"
-        else _llm(file, name, table, criteria, overrides, who)
-    )
+    judge: ModelJudge
+    if who in AGENTS:
+        judge = _agent(file, name, table, criteria, overrides, who)
+    elif who == "jev":
+        judge = _decision(file, name, table, criteria, overrides)
+    else:
+        judge = _llm(file, name, table, criteria, overrides, who)
     parts = tuple(RewardPart(judge=name, criterion=c.name, weight=c.weight, optional=c.optional) for c in criteria)
-    kind = "jev" if isinstance(judge, DecisionJudge) else "llm"
+    kind = "jev" if isinstance(judge, DecisionJudge) else "agent" if isinstance(judge, AgentJudge) else "llm"
     return ReadJudge(judge, RewardNode(name=file.stem, kind=kind, weight=float(table.weight), rule=rule, parts=parts))
 
 
@@ -116,6 +121,50 @@ def _llm(
     )
 
 
+def _agent(
+    file: TomlFile, name: str, table: JudgeTable, criteria: tuple[Criterion, ...], overrides: Overrides, who: str
+) -> AgentJudge:
+    """An agent that looks at the workspace itself. It is told of files, a reference and a trajectory by their paths."""
+    servers = []
+    for index, server in enumerate(table.mcp_servers):
+        keys: list[str | int] = ["judge", "mcp_servers", index]
+        if who == "codex" and server.transport == "sse":
+            file.error([*keys, "transport"], "codex takes no sse servers", hint="stdio or streamable-http")
+        if who == "fx" and server.allowed_tools:
+            file.error([*keys, "allowed_tools"], "fx cannot be held to some of a server's tools")
+        servers.append(
+            MCPServer(
+                name=server.name,
+                transport=server.transport if server.transport in ("stdio", "sse") else "http",
+                url=server.url or "",
+                command=server.command or "",
+                args=tuple(server.args),
+                allowed_tools=tuple(server.allowed_tools),
+                env=server.env,
+                headers=server.headers,
+                startup_timeout_s=float(server.startup_timeout),
+                tool_timeout_s=float(server.tool_timeout),
+            )
+        )
+    return AgentJudge(
+        criteria=criteria,
+        agent=AgentSpec(name=who, version=(table.version or "").removeprefix("v")),
+        model=overrides.model or table.model or "",
+        effort=overrides.effort or table.reasoning_effort or "",
+        guard=Guard(table.guard) if table.guard in tuple(Guard) else Guard.OFF,
+        trajectory=table.atif_dashed or table.atif_trajectory or "",
+        instructions=_template(file, table),
+        place=Place.FOLDER,
+        answer_by=AnswerBy.STRUCTURED,
+        isolated=table.isolated,
+        cwd=table.cwd or "",
+        mcp_servers=tuple(servers),
+        sandbox=Sandbox(table.sandbox) if table.sandbox in tuple(Sandbox) else Sandbox.AUTO,
+        attempts=AGENT_ATTEMPTS,
+        **_common(file, name, table),
+    )
+
+
 def _decision(
     file: TomlFile, name: str, table: JudgeTable, criteria: tuple[Criterion, ...], overrides: Overrides
 ) -> DecisionJudge:
@@ -140,6 +189,7 @@ def _check_table(file: TomlFile, table: JudgeTable, who: str) -> None:
     file.one_of(["judge", "mode"], table.mode, ["batched", "individual"])
     file.one_of(["judge", "guard"], table.guard, [guard.value for guard in Guard])
     file.one_of(["judge", "html"], table.html, ["text", "source"])
+    file.one_of(["judge", "sandbox"], table.sandbox, [sandbox.value for sandbox in Sandbox])
     if table.reasoning_effort is not None:
         levels = ("auto", *EFFORTS) if who == "fx" else EFFORTS
         file.one_of(["judge", "reasoning_effort"], table.reasoning_effort, levels)

@@ -9,6 +9,7 @@ from pathlib import Path
 import msgspec
 
 from adjudge.domain import (
+    AgentJudge,
     Case,
     ConfigError,
     CriteriaFile,
@@ -16,6 +17,7 @@ from adjudge.domain import (
     CriterionJudge,
     Discovered,
     Judge,
+    Mode,
     OnError,
     Problem,
     RegisteredCheck,
@@ -50,6 +52,19 @@ def load(
     return load_folders([path], workspace=workspace, discover=discover, overrides=overrides, on_error=on_error)
 
 
+def _shared(judges: Sequence[Judge]) -> list[Problem]:
+    """Agents that would work on one workspace, each upon what the others left there."""
+    agents = [judge for judge in judges if isinstance(judge, AgentJudge)]
+    runs = sum(judge.samples * (len(judge.criteria) if judge.mode is Mode.INDIVIDUAL else 1) for judge in agents)
+    text = f"{runs} runs of agents would share the workspace, and change it for each other"
+    hint = "isolated = true gives each its own view; --yolo lets them share it"
+    return [
+        Problem(file=judge.location.rsplit(":", 2)[0], key="judge.isolated", message=text, hint=hint)
+        for judge in agents
+        if runs > 1 and not judge.isolated
+    ]
+
+
 def load_folders(
     paths: Sequence[Path],
     *,
@@ -57,11 +72,12 @@ def load_folders(
     discover: Discover | None = None,
     overrides: Overrides | None = None,
     on_error: OnError = OnError.FAIL,
+    yolo: bool = False,
 ) -> Suite:
     """Read tests folders into one suite whose only case is the workspace.
 
-    `discover` imports criteria files elsewhere and says what they register. With several folders the names of judges
-    and rewards begin with the folder's.
+    `discover` imports criteria files elsewhere and says what they register. `yolo` lets agents share the workspace.
+    With several folders the names of judges and rewards begin with the folder's.
 
     Raises:
         ConfigError: with every problem of every file.
@@ -90,6 +106,7 @@ def load_folders(
         reader = _Reader(root, prefix, found.folders.get(root, ()), overrides or read_overrides(), problems)
         rewards += reader.rewards(folder)
         judges += reader.judges
+    problems += [] if yolo else _shared(judges)
     if not judges and all(problem.warning for problem in problems):
         shown = ", ".join(map(str, paths))
         text = "no criteria and no judges, so there is no reward"

@@ -16,6 +16,10 @@ class MCPServerTable(msgspec.Struct, forbid_unknown_fields=True):
     command: str | None = None
     args: list[str] = []
     allowed_tools: list[str] = []
+    env: dict[str, str] = {}
+    headers: dict[str, str] = {}
+    startup_timeout: Number = 0
+    tool_timeout: Number = 0
 
 
 class JudgeTable(msgspec.Struct, forbid_unknown_fields=True, rename={"atif_dashed": "atif-trajectory"}):
@@ -37,6 +41,7 @@ class JudgeTable(msgspec.Struct, forbid_unknown_fields=True, rename={"atif_dashe
     samples: int = 1
     guard: str = "off"
     html: str = "text"
+    sandbox: str = "auto"
 
 
 class CriterionTable(msgspec.Struct, forbid_unknown_fields=True):

@@ -10,6 +10,7 @@ from typing import Any
 
 from adjudge.domain import (
     GUARD,
+    AgentJudge,
     AsksModel,
     Binary,
     Criterion,
@@ -191,6 +192,25 @@ def _agreement(criterion: Criterion, said: Value | None, samples: Sequence[Sampl
 
 
 def _settings(judge: Judge) -> dict[str, Any]:
+    if isinstance(judge, AgentJudge):
+        servers = [
+            {"name": s.name, "transport": s.transport, "allowed_tools": list(s.allowed_tools)}
+            for s in judge.mcp_servers
+        ]
+        return {
+            "agent": judge.agent.name,
+            "model": judge.model or None,
+            "version": judge.agent.version or None,
+            "reasoning_effort": judge.effort or None,
+            "timeout": int(judge.timeout_s),
+            "cwd": judge.cwd or None,
+            "isolated": judge.isolated,
+            "atif_trajectory": judge.trajectory or None,
+            "mode": judge.mode.value,
+            "mcp_servers": servers,
+            "samples": judge.samples,
+            "guard": judge.guard.value,
+        }
     if isinstance(judge, LLMJudge):
         return {
             "model": judge.model,

@@ -1,0 +1,106 @@
+"""Agent programs: how each is started, what its output means, and running one."""
+
+from __future__ import annotations
+
+import functools
+import importlib
+import shutil
+import subprocess
+import tempfile
+from collections.abc import Mapping
+from pathlib import Path
+
+from adjudge.agents.base import Agent, AgentError, Ask, Event, Launch, Told, last_line
+from adjudge.agents.process import Ran, run_process
+from adjudge.domain import AGENTS, AgentSpec, ErrorKind
+
+__all__ = [
+    "Agent",
+    "AgentError",
+    "Ask",
+    "Event",
+    "Launch",
+    "Ran",
+    "Told",
+    "agent_of",
+    "check_version",
+    "run_process",
+    "secrets_of",
+    "version_of",
+]
+
+
+def agent_of(spec: AgentSpec) -> Agent:
+    """The program of a specification. Each agent is a module of this folder, imported when it is wanted.
+
+    Raises:
+        AgentError: there is none of this name, and no template either.
+    """
+    if spec.template is not None:
+        from adjudge.agents.command import Command
+
+        return Command(spec.name, spec.template)
+    if spec.name not in AGENTS:
+        raise AgentError(ErrorKind.CONFIG, f"there is no agent {spec.name!r}; there are: {', '.join(AGENTS)}")
+    module = importlib.import_module(f"adjudge.agents.{spec.name.replace('-', '_')}")
+    agent: Agent = module.AGENT
+    return agent
+
+
+def secrets_of(ask: Ask) -> list[str]:
+    """The values that no transcript may hold: of the variables that the agent gets as credentials."""
+    names = agent_of(ask.spec).credentials
+    beginnings = tuple(name[:-1] for name in names if name.endswith("*"))
+    words = ("KEY", "TOKEN", "SECRET", "AUTH", "PASSWORD")
+    chosen = {
+        value
+        for name, value in ask.environ.items()
+        if (name in names or (beginnings and name.startswith(beginnings)) or name in ask.spec.env)
+        and any(word in name.upper() for word in words)
+    }
+    chosen |= {ask.environ[name] for name in ("OPENAI_API_KEY", "CODEX_API_KEY") if ask.environ.get(name)}
+    return sorted((value for value in chosen if len(value) >= 8), key=len, reverse=True)
+
+
+def check_version(agent: Agent, spec: AgentSpec, env: Mapping[str, str]) -> None:
+    """Keep an agent from being run without the flags that confine it, or in another version than is asked for.
+
+    Raises:
+        AgentError: it is not installed, too old, or of another version.
+    """
+    path = shutil.which(agent.binary, path=env.get("PATH"))
+    if path is None:
+        how = f" ({agent.install})" if agent.install else ""
+        raise AgentError(ErrorKind.CONFIG, f"{agent.binary} is not on the PATH{how}")
+    if agent.needs:
+        told = _output(path, _changed(path), "--help")
+        missing = [flag for flag in agent.needs if flag not in told]
+        if missing:
+            version = version_of(agent, env) or "of an unknown version"
+            text = f"{agent.binary} {version} does not know {', '.join(missing)}; a newer one is needed"
+            raise AgentError(ErrorKind.CONFIG, text)
+    if spec.version and spec.version.lstrip("v") not in (version := version_of(agent, env)):
+        raise AgentError(ErrorKind.CONFIG, f"{agent.name} {spec.version} is asked for, and {version!r} is installed")
+
+
+def version_of(agent: Agent, env: Mapping[str, str]) -> str:
+    """What the installed program says of its version; empty when it says nothing."""
+    path = shutil.which(agent.binary, path=env.get("PATH"))
+    return last_line(_output(path, _changed(path), "--version")) if path else ""
+
+
+def _changed(path: str) -> int:
+    return Path(path).stat().st_mtime_ns
+
+
+@functools.cache
+def _output(path: str, _changed: int, flag: str) -> str:
+    with tempfile.TemporaryDirectory(prefix="adjudge-", ignore_cleanup_errors=True) as home:
+        env = {"PATH": f"{Path(path).parent}:/usr/local/bin:/usr/bin:/bin", "HOME": home, "NO_COLOR": "1"}
+        try:
+            ended = subprocess.run(
+                [path, flag], check=False, capture_output=True, timeout=30, stdin=subprocess.DEVNULL, env=env, cwd=home
+            )
+        except (OSError, subprocess.TimeoutExpired):
+            return ""
+    return (ended.stdout + ended.stderr).decode("utf-8", "replace")

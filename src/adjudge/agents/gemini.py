@@ -1,0 +1,139 @@
+"""Gemini CLI: `gemini -o stream-json`."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import msgspec
+
+from adjudge.agents.base import (
+    Agent,
+    Ask,
+    Event,
+    Launch,
+    Told,
+    classified,
+    environment,
+    expand,
+    failed,
+    json_lines,
+    listing,
+    mapping,
+    number,
+    takes_no_effort,
+)
+from adjudge.agents.process import Ran
+from adjudge.domain import ErrorKind, Usage
+
+
+class Gemini:
+    name = "gemini"
+    binary = "gemini"
+    credentials = ("GEMINI_API_KEY", "GOOGLE_*")
+    install = "npm install -g @google/gemini-cli"
+    needs = ("--output-format", "--approval-mode", "--skip-trust")
+
+    def launch(self, ask: Ask) -> Launch:
+        takes_no_effort(ask, self.name)
+        argv = [self.binary, "-o", "stream-json", "--skip-trust"]
+        argv += ["--approval-mode", "yolo" if ask.confined and not ask.listed else "auto_edit"]
+        if ask.model:
+            argv += ["-m", ask.model.removeprefix("gemini/").removeprefix("google/")]
+        settings: dict[str, Any] = {"security": {"auth": {"selectedType": "gemini-api-key"}}}
+        if ask.mcp_servers:
+            settings["mcpServers"] = {server.name: _server(server, ask) for server in ask.mcp_servers}
+        env = environment(ask, self.credentials)
+        return Launch(
+            argv=tuple(argv),
+            env=env,
+            stdin=ask.prompt.encode("utf-8", "replace"),
+            files={".gemini/settings.json": msgspec.json.encode(settings).decode()},
+            endpoints=(env.get("GOOGLE_GEMINI_BASE_URL") or "https://generativelanguage.googleapis.com",),
+        )
+
+    def tell(self, ran: Ran, ask: Ask) -> Told:
+        return read(json_lines(ran.text()), ran)
+
+
+def read(events: list[Event], ran: Ran) -> Told:
+    """What a stream of events in this form says. Its messages come in pieces."""
+    flat: list[Event] = []
+    text = ""
+    for event in events:
+        kind = event.get("type")
+        if kind == "message" and event.get("role") == "assistant":
+            piece = str(event.get("content") or "")
+            joined = bool(event.get("delta")) and flat and flat[-1]["type"] == "assistant" and "tools" not in flat[-1]
+            text = text + piece if joined else piece
+            if joined:
+                flat[-1] = {"type": "assistant", "text": text}
+            else:
+                flat.append({"type": "assistant", "text": text})
+        elif kind == "tool_use":
+            call = {"id": event.get("tool_id"), "name": event.get("tool_name"), "input": event.get("parameters", {})}
+            flat.append({"type": "assistant", "text": "", "tools": [call]})
+        elif kind == "tool_result":
+            bad = event.get("status") == "error"
+            said = {"tool_use_id": event.get("tool_id"), "content": str(event.get("output") or ""), "is_error": bad}
+            flat.append({"type": "tool_result", **said})
+    last = next((event for event in reversed(events) if event.get("type") == "result"), {})
+    stats = mapping(last.get("stats"))
+    cached = number(stats.get("cached"))
+    models = list(mapping(stats.get("models")))
+    return Told(
+        text=text,
+        events=tuple(flat),
+        usage=Usage(
+            calls=1,
+            input=max(0, number(stats.get("input_tokens")) - cached),
+            output=number(stats.get("output_tokens")),
+            cache_read=cached,
+            unpriced_calls=1,
+        ),
+        turns=sum(event.get("type") == "assistant" for event in flat),
+        model=models[0] if models else str(next((e.get("model") for e in events if e.get("type") == "init"), "")),
+        denials=_denials(events),
+        failure=_failure(ran, last),
+    )
+
+
+def _failure(ran: Ran, last: Event) -> tuple[ErrorKind, str] | None:
+    if ran.timed_out or ran.flooded:
+        return failed(ran)
+    if last.get("status") == "error":
+        told = str(mapping(last.get("error")).get("message") or "")
+        return classified(told), f"the agent's run failed: {told[:300]}"
+    ended = failed(ran)
+    if ended is not None:
+        return classified(ended[1], ended[0]), ended[1]
+    return None if last else (ErrorKind.CRASHED, "the agent ended without a result")
+
+
+def _denials(events: list[Event]) -> dict[str, int]:
+    names = {event.get("tool_id"): str(event.get("tool_name")) for event in events if event.get("type") == "tool_use"}
+    refused = [
+        names.get(event.get("tool_id"), "?")
+        for event in events
+        if event.get("type") == "tool_result"
+        and mapping(event.get("error")).get("type")
+        in ("tool_not_registered", "invalid_tool_params", "policy_violation")
+    ]
+    return {name: refused.count(name) for name in sorted(set(refused))}
+
+
+def _server(server: Any, ask: Ask) -> dict[str, Any]:
+    common: dict[str, Any] = {"trust": True}
+    if server.allowed_tools:
+        common["includeTools"] = listing(list(server.allowed_tools))
+    if server.tool_timeout_s:
+        common["timeout"] = int(server.tool_timeout_s * 1000)
+    if server.transport == "stdio":
+        env = {name: expand(value, ask.environ) for name, value in server.env.items()}
+        arguments = [expand(argument, ask.environ) for argument in server.args]
+        return {"command": expand(server.command, ask.environ), "args": arguments, "env": env, **common}
+    headers = {name: expand(value, ask.environ) for name, value in server.headers.items()}
+    key = "url" if server.transport == "sse" else "httpUrl"
+    return {key: expand(server.url, ask.environ), "headers": headers, **common}
+
+
+AGENT: Agent = Gemini()

@@ -1,0 +1,150 @@
+"""OpenCode: `opencode run --format json`, held by the permissions of a config of our own."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import msgspec
+
+from adjudge.agents.base import (
+    Agent,
+    Ask,
+    Event,
+    Launch,
+    Told,
+    classified,
+    environment,
+    expand,
+    failed,
+    json_lines,
+    mapping,
+    number,
+)
+from adjudge.agents.process import Ran
+from adjudge.domain import ErrorKind, Usage
+
+_BASES = {
+    "anthropic": ("ANTHROPIC_BASE_URL", "https://api.anthropic.com", "/v1"),
+    "openai": ("OPENAI_BASE_URL", "https://api.openai.com/v1", ""),
+    "openrouter": ("OPENROUTER_BASE_URL", "https://openrouter.ai", "/api/v1"),
+    "google": ("GOOGLE_GEMINI_BASE_URL", "https://generativelanguage.googleapis.com", ""),
+}
+_REFUSED = ("The user has specified a rule", "The user rejected permission")
+
+
+class OpenCode:
+    name = "opencode"
+    binary = "opencode"
+    credentials = ("ANTHROPIC_*", "OPENAI_*", "OPENROUTER_API_KEY", "GOOGLE_GENERATIVE_AI_API_KEY", "GEMINI_API_KEY")
+    install = "npm install -g opencode-ai"
+    needs = ("run",)
+
+    def launch(self, ask: Ask) -> Launch:
+        argv = [self.binary, "run", "--format", "json"]
+        if ask.model:
+            argv += ["-m", ask.model.replace(":/", "/", 1)]
+        if ask.effort:
+            argv += ["--variant", ask.effort]
+        edits: Any = "allow" if ask.writes else {"*": "deny", "*/output/*": "allow"} if ask.listed else "deny"
+        runs = "allow" if not ask.listed and (ask.confined or ask.writes) else "deny"
+        outside = "allow" if not ask.listed else "deny"
+        rules = {"edit": edits, "bash": runs, "webfetch": "deny", "external_directory": outside}
+        config: dict[str, Any] = {"permission": rules, "provider": {}, "autoupdate": False, "share": "disabled"}
+        for provider, (variable, _, path) in _BASES.items():
+            if base := ask.environ.get(variable):
+                config["provider"][provider] = {"options": {"baseURL": base.rstrip("/") + path}}
+        if ask.mcp_servers:
+            config["mcp"] = {server.name: _server(server, ask) for server in ask.mcp_servers}
+        env = environment(
+            ask,
+            self.credentials,
+            OPENCODE_CONFIG=str(ask.home / "opencode.json"),
+            OPENCODE_DISABLE_AUTOUPDATE="1",
+        )
+        return Launch(
+            argv=tuple(argv),
+            env=env,
+            stdin=ask.prompt.encode("utf-8", "replace"),
+            files={"opencode.json": msgspec.json.encode(config).decode()},
+            endpoints=tuple(ask.environ.get(name) or usual for name, usual, _ in _BASES.values()),
+        )
+
+    def tell(self, ran: Ran, ask: Ask) -> Told:
+        return read(json_lines(ran.text()), ran, ask)
+
+
+def read(events: list[Event], ran: Ran, ask: Ask) -> Told:
+    """What a stream of events in this form says. A rejected question ends the run without an answer."""
+    parts = [(str(event.get("type")), mapping(event.get("part"))) for event in events]
+    texts = [str(part.get("text") or "") for kind, part in parts if kind == "text"]
+    steps = [part for kind, part in parts if kind == "step_finish"]
+    costs = [float(step["cost"]) for step in steps if isinstance(step.get("cost"), int | float)]
+    tokens = [mapping(step.get("tokens")) for step in steps]
+    known = bool(costs) and sum(costs) > 0
+    refused = [
+        str(part.get("tool"))
+        for kind, part in parts
+        if kind == "tool_use" and str(mapping(part.get("state")).get("error") or "").startswith(_REFUSED)
+    ]
+    return Told(
+        text=texts[-1] if texts and steps and steps[-1].get("reason") == "stop" else "",
+        events=tuple(flat for kind, part in parts for flat in _flat(kind, part)),
+        usage=Usage(
+            calls=1,
+            input=sum(number(part.get("input")) for part in tokens),
+            output=sum(number(part.get("output")) for part in tokens),
+            cache_read=sum(number(mapping(part.get("cache")).get("read")) for part in tokens),
+            cache_write=sum(number(mapping(part.get("cache")).get("write")) for part in tokens),
+            reasoning=sum(number(part.get("reasoning")) for part in tokens),
+            cost_usd=sum(costs) if known else None,
+            price_source="agent" if known else "",
+            unpriced_calls=0 if known else 1,
+        ),
+        turns=len(steps),
+        model=ask.model,
+        denials={name: refused.count(name) for name in sorted(set(refused))},
+        failure=_failure(ran, events, steps),
+    )
+
+
+def _failure(ran: Ran, events: list[Event], steps: list[Event]) -> tuple[ErrorKind, str] | None:
+    if ran.timed_out or ran.flooded:
+        return failed(ran)
+    for event in reversed(events):
+        if event.get("type") == "error":
+            error = mapping(event.get("error"))
+            told = str(mapping(error.get("data")).get("message") or error.get("name") or "")
+            return classified(told), f"the agent's run failed: {told[:300]}"
+    ended = failed(ran)
+    if ended is not None:
+        return classified(ended[1], ended[0]), ended[1]
+    if not steps or steps[-1].get("reason") != "stop":
+        return ErrorKind.CRASHED, "the agent ended before it answered, as it does when a question of its is rejected"
+    return None
+
+
+def _flat(kind: str, part: Event) -> list[Event]:
+    if kind == "text":
+        return [{"type": "assistant", "text": str(part.get("text") or "")}]
+    if kind != "tool_use":
+        return []
+    state = mapping(part.get("state"))
+    call = {"id": part.get("callID"), "name": part.get("tool"), "input": state.get("input", {})}
+    bad = state.get("status") == "error"
+    said = str(state.get("error") if bad else state.get("output") or "")
+    return [
+        {"type": "assistant", "text": "", "tools": [call]},
+        {"type": "tool_result", "tool_use_id": part.get("callID"), "content": said, "is_error": bad},
+    ]
+
+
+def _server(server: Any, ask: Ask) -> dict[str, Any]:
+    if server.transport == "stdio":
+        command = [expand(word, ask.environ) for word in (server.command, *server.args)]
+        env = {name: expand(value, ask.environ) for name, value in server.env.items()}
+        return {"type": "local", "command": command, "environment": env, "enabled": True}
+    headers = {name: expand(value, ask.environ) for name, value in server.headers.items()}
+    return {"type": "remote", "url": expand(server.url, ask.environ), "headers": headers, "enabled": True}
+
+
+AGENT: Agent = OpenCode()
