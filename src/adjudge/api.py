@@ -12,6 +12,7 @@ import msgspec
 
 from adjudge.domain import AdjudgeError, CodeJudge, ConfigError, Criterion, RunResult, Scale, Suite
 from adjudge.engine import RunOptions, make_plan, read_result, read_run
+from adjudge.engine.results import read_times
 from adjudge.engine.spawn import WORKER_MARK
 from adjudge.judges.local import remember_function
 
@@ -77,6 +78,10 @@ def write_run(run: Path) -> RunResult:
         from adjudge.formats import rewardkit
 
         rewardkit.write(result, snapshot, run / "reward.json")
+    if snapshot.format == "banana":
+        from adjudge.formats import banana
+
+        banana.write(result, snapshot, read_times(run), run)
     return result
 
 

@@ -29,7 +29,7 @@ def test_the_journal_goes_only_when_nothing_can_be_lost(
 
     monkeypatch.setattr(rewards, "_run", run)
     monkeypatch.setattr(tempfile, "mkdtemp", lambda prefix: str(_made(tmp_path / "run")))
-    arguments: Any = (SUITE, None, tmp_path / "reward.json", None, 8, 8)
+    arguments: Any = (SUITE, None, tmp_path / "reward.json", None, 8, 8, 2)
     if isinstance(ends, Exception):
         with pytest.raises(type(ends)):
             rewards._judge(*arguments)

@@ -103,6 +103,7 @@ class Told(msgspec.Struct, frozen=True, kw_only=True):
     turns: int | None = None
     model: str = ""
     denials: dict[str, int] = {}
+    exit_code: int | None = None
     failure: tuple[ErrorKind, str] | None = None
 
 

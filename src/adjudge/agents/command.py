@@ -10,6 +10,7 @@ from adjudge.agents.base import AgentError, Ask, Launch, Told, environment, fail
 from adjudge.agents.process import Ran
 from adjudge.agents.stories import story
 from adjudge.domain import CommandTemplate, ErrorKind, PromptBy, Usage
+from adjudge.domain.secrets import looks_secret
 
 PLACES = ("prompt", "model", "effort", "workspace", "output_dir", "timeout", "max_budget_usd")
 _PLACE = re.compile(r"\{(" + "|".join(PLACES) + r")\}")
@@ -17,10 +18,26 @@ _LONGEST_ARGUMENT = 120_000
 """Bytes. Linux takes no argument of 128 KiB."""
 
 
+PROVIDERS = (
+    *("ANTHROPIC_*", "OPENAI_*", "OPENROUTER_*", "GEMINI_API_KEY", "GOOGLE_*", "XAI_API_KEY", "MISTRAL_API_KEY"),
+    *("AZURE_*", "AWS_*", "LLM_*", "CODEX_API_KEY", "CURSOR_API_KEY", "AI_GATEWAY_API_KEY", "CLAUDE_CODE_*"),
+)
+"""What a program that we do not know may need to reach a model. Other secrets must be given to it by name."""
+
+
+def _plain(ask: Ask) -> dict[str, str]:
+    """The variables of the user that hold no secret."""
+    return {name: value for name, value in ask.environ.items() if not looks_secret(name, value)}
+
+
+def _model(template: CommandTemplate, model: str) -> dict[str, str]:
+    return dict.fromkeys(template.model_env, model) if model else {}
+
+
 class Command:
     """A program with a template; `name` is what the suite calls it."""
 
-    credentials: tuple[str, ...] = ()
+    credentials: tuple[str, ...] = PROVIDERS
     install = ""
     needs: tuple[str, ...] = ()
 
@@ -73,7 +90,7 @@ class Command:
         by_file = template.prompt_by is PromptBy.FILE
         return Launch(
             argv=tuple(argv),
-            env=environment(ask, self.credentials, **dict.fromkeys(template.model_env, model) if model else {}),
+            env={**_plain(ask), **environment(ask, self.credentials, **_model(template, model))},
             stdin=ask.prompt.encode("utf-8", "replace") if template.prompt_by is PromptBy.STDIN else b"",
             files={"prompt.txt": ask.prompt} if by_file else {},
         )

@@ -17,6 +17,8 @@ VERBS = {
     "validate": "Show every problem of a config at once.",
     "plan": "Show what a run would ask and cost.",
     "rewardkit": "Judge tests folders as Reward Kit does, into reward.json.",
+    "banana": "Run eval_checks/ as Eval Banana does: run, list, validate, init.",
+    "doctor": "Show which agents, providers, sandboxes and extras work here, and why not.",
     "report": "Recompute a run's report from its directory.",
     "gate": "Recompute a run's decision from its directory.",
     "init": "Write a commented starter.",

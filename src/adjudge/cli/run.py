@@ -49,9 +49,31 @@ def command(
         raise click.UsageError("-q and -v exclude each other")
     from adjudge.engine import SpareWorker
 
-    with SpareWorker() as spare:
-        suite = load_suite(paths, workspace=workspace, format_name=format_name, spare=spare)
-        return _run(suite, build_options(flags), spare, as_json=as_json, quiet=quiet, verbose=verbose)
+    options = build_options(flags)
+    names = [format_name] if format_name or len(paths) > 1 else (_formats(paths[0] if paths else Path()) or [None])
+    if len(names) > 1 and (as_json or options.output is not None):
+        both = " and ".join(name or "" for name in names)
+        raise click.UsageError(f"this folder holds {both}: --format names one, for --json and --output")
+    worst = 0
+    for name in names:
+        with SpareWorker() as spare:
+            suite = load_suite(paths, workspace=workspace, format_name=name, spare=spare)
+            status = _run(suite, options, spare, as_json=as_json, quiet=quiet, verbose=verbose)
+        if status == 130:
+            return status
+        worst = max(worst, status, key=_SEVERITY.index)
+    return worst
+
+
+_SEVERITY = [0, 3, 4, 1]
+
+
+def _formats(path: Path) -> list[str | None]:
+    """The formats that a folder holds, when there are several: each is judged as a suite of its own."""
+    from adjudge.formats import detected
+
+    found: list[str | None] = list(detected(path)) if path.is_dir() else []
+    return found if len(found) > 1 else []
 
 
 def _run(suite: Suite, options: RunOptions, spare: SpareWorker, *, as_json: bool, quiet: bool, verbose: bool) -> int:

@@ -167,3 +167,37 @@ STARTERS = {
         executable=frozenset({"tests/test.sh", "solution/solve.sh"}),
     ),
 }
+
+
+BANANA_CONFIG = """\
+# Settings of the checks in eval_checks/. Flags and EVAL_BANANA_* variables stand over this file.
+
+[core]
+output_dir = ".eval-banana/results"
+pass_threshold = 1.0
+max_parallel_checks = 4
+# script_timeout_seconds = 300
+# isolation = "fork"        # "spawn" starts a new interpreter for every script
+
+[harness]
+# Who judges the harness_judge checks: claude, codex, gemini, grok, openhands, opencode, pi, cursor, or a name of
+# [agents.NAME] below.
+agent = "claude"
+timeout_seconds = 300
+# model = "..."
+# reasoning_effort = "high"
+# own_home = false          # true shows the agent your home folder, with its logins
+# sandbox = "auto"          # "strict" refuses to run where nothing confines the agent
+
+# [harness.env]
+# NAME = "value"
+
+# [agents.mine]
+# command = ["my-agent", "--headless"]
+# prompt_by = "stdin"       # or argument, file
+# model_flag = "--model"
+# provider_env = { KEY = "{env:MY_KEY}" }
+
+[discovery]
+exclude_dirs = [".git", ".hg", ".svn", ".venv", "venv", "node_modules", "__pycache__", "dist", "build"]
+"""

@@ -51,6 +51,7 @@ class Score(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
         confidence: The probability that a decision model gave, or what a criterion in Python says of itself.
         model: Who judged, where a criterion in Python says so.
         denials: Tool -> how many calls of an agent judge were refused.
+        exit_code: How the script or the agent ended.
     """
 
     case: str
@@ -72,6 +73,7 @@ class Score(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     confidence: float | None = None
     model: str = ""
     denials: dict[str, int] = {}
+    exit_code: int | None = None
 
 
 class HumanAgreement(msgspec.Struct, frozen=True, omit_defaults=True):

@@ -80,6 +80,8 @@ class Verdict(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     """How the verdict's tool was asked for, when the model would not be forced to call it."""
     confidence: float | None = None
     """The probability that a decision model gave, in [0, 1]."""
+    exit_code: int | None = None
+    """How the script or the agent ended."""
     denials: dict[str, int] = {}
     """Tool -> how many calls of an agent judge were refused."""
 

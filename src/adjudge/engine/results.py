@@ -18,6 +18,20 @@ def read_result(run: Path) -> RunResult:
     return read_run(run)[1]
 
 
+def read_times(run: Path) -> dict[tuple[str, str], tuple[float, float]]:
+    """When judges were asked: (case, judge) -> (started, ended), in seconds since 1970. Not part of a result, which
+    does not depend on time.
+
+    Raises:
+        StoreError: there is no journal in the folder, or it cannot be read.
+    """
+    store = Store(run / JOURNAL, readonly=True)
+    try:
+        return store.times()
+    finally:
+        store.close()
+
+
 def read_run(run: Path) -> tuple[Snapshot, RunResult]:
     """Recompute a run's result from its journal. Pure: the same journal gives the same result.
 

@@ -7,7 +7,8 @@ import contextlib
 import os
 import signal
 import threading
-from collections.abc import Callable, Iterator
+import time
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 
 import msgspec
@@ -35,7 +36,7 @@ from adjudge.engine.protocol import Item, Job
 from adjudge.engine.rundir import HOME, JOURNAL, choose, locked
 from adjudge.engine.shares import all_parts, failed, first_cause, parts_of, skipped, verdicts_of, worker_count
 from adjudge.engine.spare import SpareWorker
-from adjudge.engine.store import Store, put_verdict
+from adjudge.engine.store import Statement, Store, put_times, put_verdict
 from adjudge.judges import Asked
 from adjudge.judges.script import ScriptRunner
 from adjudge.models import ModelRequest
@@ -223,9 +224,11 @@ class _Run:
             if self.stopping:
                 return
             files = self.run / (judge.artifacts or transcript_name(ref.id, judge.name, 0, 0))
+            began = time.time()
             outcome = await self.scripts.run(judge, folder, files.absolute())
             item = Item(self.index[judge.name], outcome=outcome)
-            await self._keep([(verdict, "", True) for verdict in verdicts_of(ref.id, judge, item)])
+            made = [(verdict, "", True) for verdict in verdicts_of(ref.id, judge, item)]
+            await self._keep(made, [put_times(ref.id, judge.name, began, time.time())])
 
         await asyncio.gather(*map(one, judges))
 
@@ -270,10 +273,13 @@ class _Run:
 
         async def one(sample: int) -> list[Verdict]:
             caller = self._caller(ref, judge, number, sample, asker)
+            began = time.time()
             answered = await asker.verdicts(ref.id, judge, call, request, sample, caller=caller)
             if any(verdict.error and verdict.error.kind is Kind.INTERRUPTED for verdict in answered.verdicts):
                 return []
-            await self._keep([(verdict, answered.key, answered.fresh) for verdict in answered.verdicts])
+            asked_agent = isinstance(judge, AgentJudge) and answered.fresh
+            times = [put_times(ref.id, judge.name, began, time.time())] if asked_agent else []
+            await self._keep([(verdict, answered.key, answered.fresh) for verdict in answered.verdicts], times)
             return answered.verdicts
 
         at_once = judge.samples // 2 + 1 if judge.early_stop else len(samples)
@@ -286,11 +292,11 @@ class _Run:
                 break
         return votes
 
-    async def _keep(self, made: list[tuple[Verdict, str, bool]]) -> None:
+    async def _keep(self, made: list[tuple[Verdict, str, bool]], times: Sequence[Statement] = ()) -> None:
         """Write verdicts, wait until they are durable, and only then tell of them."""
         if not made:
             return
-        await self.store.write([put_verdict(verdict, key, self.key) for verdict, key, _ in made])
+        await self.store.write([*times, *(put_verdict(verdict, key, self.key) for verdict, key, _ in made)])
         for verdict, _, fresh in made:
             if fresh and verdict.denials:
                 refused = ", ".join(f"{tool} {count}" for tool, count in verdict.denials.items())

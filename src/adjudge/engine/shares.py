@@ -5,6 +5,8 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Iterator
 
+import msgspec
+
 from adjudge.domain import (
     CriterionJudge,
     DecisionJudge,
@@ -48,7 +50,8 @@ def verdicts_of(case: str, judge: Judge, item: Item) -> Iterator[Verdict]:
     outcome = item.outcome
     assert outcome is not None
     if outcome.failure is not None:
-        yield from failed(case, judge, outcome.failure, rationale=outcome.rationale, printed=outcome.printed)
+        for verdict in failed(case, judge, outcome.failure, rationale=outcome.rationale, printed=outcome.printed):
+            yield msgspec.structs.replace(verdict, exit_code=outcome.exit_code)
         return
     for criterion in judge.criteria:
         yield Verdict(
@@ -61,6 +64,7 @@ def verdicts_of(case: str, judge: Judge, item: Item) -> Iterator[Verdict]:
             printed=outcome.printed,
             confidence=outcome.confidence,
             model=outcome.model,
+            exit_code=outcome.exit_code,
         )
 
 

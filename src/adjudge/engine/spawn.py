@@ -4,20 +4,18 @@ from __future__ import annotations
 
 import contextlib
 import os
-import re
 import signal
 import subprocess
 import sys
 from collections.abc import Mapping
 
+from adjudge.domain.secrets import looks_secret
+
 WORKER_MARK = "ADJUDGE_IN_WORKER"
 """Set in the environment of worker processes."""
 
-_SECRET = re.compile(r"KEY|TOKEN|SECRET|PASSW|PASSPHRASE|CREDENTIAL|AUTH|COOKIE|_PAT$|_DSN$", re.IGNORECASE)
-_SECRET_VALUE = re.compile(r"://[^/\s:@]*:[^/\s@]+@")
 # There is a worker for each core; a numeric library that starts a thread for each core too only gets in its way.
 _ONE_THREAD = dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"), "1")
-_NOT_SECRET = frozenset({"SSH_AUTH_SOCK", "XAUTHORITY"})
 
 
 def worker_environment(environ: Mapping[str, str]) -> dict[str, str]:
@@ -25,12 +23,8 @@ def worker_environment(environ: Mapping[str, str]) -> dict[str, str]:
 
     `ADJUDGE_JUDGE_ENV` lists, with commas, the names that they may see all the same.
     """
-    allowed = {name.strip() for name in environ.get("ADJUDGE_JUDGE_ENV", "").split(",")} | _NOT_SECRET
-    kept = {
-        name: value
-        for name, value in environ.items()
-        if name in allowed or not (_SECRET.search(name) or _SECRET_VALUE.search(value))
-    }
+    allowed = {name.strip() for name in environ.get("ADJUDGE_JUDGE_ENV", "").split(",")}
+    kept = {name: value for name, value in environ.items() if name in allowed or not looks_secret(name, value)}
     return {**_ONE_THREAD, **kept, WORKER_MARK: "1"}
 
 

@@ -33,6 +33,10 @@ CREATE TABLE IF NOT EXISTS verdicts (
   key TEXT NOT NULL, plan TEXT NOT NULL, final INTEGER NOT NULL, verdict BLOB NOT NULL,
   PRIMARY KEY (case_id, judge, criterion, sample)
 ) WITHOUT ROWID;
+CREATE TABLE IF NOT EXISTS times (
+  case_id TEXT NOT NULL, judge TEXT NOT NULL, started REAL NOT NULL, ended REAL NOT NULL,
+  PRIMARY KEY (case_id, judge)
+) WITHOUT ROWID;
 """
 
 Statement = tuple[str, Sequence[Any]]
@@ -57,6 +61,11 @@ def put_verdict(verdict: Verdict, key: str, plan: str) -> Statement:
     final = not (verdict.error and verdict.error.kind.transient)
     where = (verdict.case, verdict.judge, verdict.criterion, verdict.sample)
     return _PUT_VERDICT, (*where, key, plan, int(final), msgspec.msgpack.encode(verdict))
+
+
+def put_times(case_id: str, judge: str, started: float, ended: float) -> Statement:
+    """Statement that keeps when a judge was asked about a case, in seconds since 1970."""
+    return "INSERT OR REPLACE INTO times VALUES (?, ?, ?, ?)", (case_id, judge, started, ended)
 
 
 class Store:
@@ -149,6 +158,11 @@ class Store:
         query = "SELECT verdict FROM verdicts WHERE case_id = ? AND judge = ? AND key = ? ORDER BY criterion, sample"
         rows = self._reader.execute(query, (case_id, judge, key))
         return [msgspec.msgpack.decode(data, type=Verdict) for (data,) in rows]
+
+    def times(self) -> dict[tuple[str, str], tuple[float, float]]:
+        """(case, judge) -> (started, ended), for judges whose times are kept."""
+        rows = self._reader.execute("SELECT case_id, judge, started, ended FROM times")
+        return {(case, judge): (started, ended) for case, judge, started, ended in rows}
 
     def spent_usd(self) -> float:
         """What the calls asked from this run directory cost, as far as it is known."""

@@ -31,8 +31,18 @@ class Format(Protocol):
         ...
 
 
-FORMATS: dict[str, str] = {"eval_yaml": "adjudge.formats.eval_yaml", "rewardkit": "adjudge.formats.rewardkit"}
+FORMATS: dict[str, str] = {
+    "eval_yaml": "adjudge.formats.eval_yaml",
+    "rewardkit": "adjudge.formats.rewardkit",
+    "banana": "adjudge.formats.banana",
+}
 """Every format with its module, in the order in which they are asked whether a path is theirs."""
+
+
+def detected(path: str | Path) -> list[str]:
+    """The formats that find something of theirs at a path."""
+    modules: list[tuple[str, Format]] = [(name, importlib.import_module(module)) for name, module in FORMATS.items()]
+    return [name for name, module in modules if Path(path).exists() and module.detect(Path(path)) is not None]
 
 
 def load(
@@ -68,9 +78,9 @@ def load(
     if len(paths) > 1:
         raise ConfigError("several paths must each be a tests folder of Reward Kit")
     path = Path(paths[0])
-    hint = "an eval.yaml or a tests folder is expected; adjudge init writes one"
+    hint = "an eval.yaml, a tests folder or eval_checks/ is expected; adjudge init writes one"
     what = "this folder holds no config" if path.is_dir() else "no format reads this kind of file"
     raise ConfigError([Problem(file=str(path), message=f"{what} that adjudge knows", hint=hint)])
 
 
-__all__ = ["FORMATS", "load"]
+__all__ = ["FORMATS", "detected", "load"]

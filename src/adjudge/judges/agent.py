@@ -194,7 +194,7 @@ async def _run(launch: Launch, ask: Ask, view: View, transcript: Path, kind: Kin
         )
     told: Told = await asyncio.to_thread(tell, ran, ask)
     await asyncio.to_thread(_without_secrets, (stdout, stderr), secrets_of(ask))
-    return told
+    return msgspec.structs.replace(told, exit_code=ran.status)
 
 
 def _without_secrets(files: Sequence[Path], secrets: Sequence[str]) -> None:
@@ -245,6 +245,7 @@ def _reply(told: Told, answer: str | None, notes: Sequence[str]) -> Reply:
         model=told.model,
         notes=tuple(said),
         denials=told.denials,
+        exit_code=told.exit_code,
     )
 
 

@@ -23,6 +23,7 @@ class Outcome(msgspec.Struct, frozen=True, omit_defaults=True):
     confidence: float | None = None
     model: str = ""
     """Who is said to have judged, where the code asked a model itself."""
+    exit_code: int | None = None
 
 
 def read_return(returned: Any, scale: Scale | None) -> Outcome:

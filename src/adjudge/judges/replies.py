@@ -124,6 +124,7 @@ def verdicts_of(
                 tool_choice="" if last.tool_choice == "function" else last.tool_choice,
                 confidence=confidence,
                 denials=last.denials,
+                exit_code=last.exit_code,
             )
         )
     return made

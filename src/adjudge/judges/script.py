@@ -171,11 +171,13 @@ def _outcome(judge: ScriptJudge, status: int | None, stdout: Path, stderr: Path)
             name = signal.Signals(-status).name
         except ValueError:
             name = f"signal {-status}"
-        return Outcome(failure=Failure(ErrorKind.CRASHED, f"the script was killed by {name}"), printed=printed)
+        return Outcome(
+            failure=Failure(ErrorKind.CRASHED, f"the script was killed by {name}"), printed=printed, exit_code=status
+        )
     if status == 0:
-        return Outcome(True, rationale=_last(said), printed=printed)
+        return Outcome(True, rationale=_last(said), printed=printed, exit_code=0)
     reason = _last(complained) or _last(said)
-    return Outcome(False, rationale=cap(reason or f"exit status {status}", 2000), printed=printed)
+    return Outcome(False, rationale=cap(reason or f"exit status {status}", 2000), printed=printed, exit_code=status)
 
 
 def _tail(path: Path) -> str:

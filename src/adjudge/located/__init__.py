@@ -13,4 +13,11 @@ def parse_yaml(text: str, shown: str) -> tuple[Located | None, list[Problem]]:
     return yaml_nodes.parse_yaml(text, shown)
 
 
-__all__ = ["MAX_BYTES", "Located", "kind_name", "parse_yaml", "read_text"]
+def parse_toml(text: str, shown: str) -> tuple[Located | None, list[Problem]]:
+    """Parse a TOML document. Returns (root or `None` when broken, problems)."""
+    from adjudge.located import toml_nodes
+
+    return toml_nodes.parse_toml(text, shown)
+
+
+__all__ = ["MAX_BYTES", "Located", "kind_name", "parse_toml", "parse_yaml", "read_text"]

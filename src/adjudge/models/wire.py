@@ -84,6 +84,8 @@ class Reply(msgspec.Struct, frozen=True, omit_defaults=True):
     notes: tuple[str, ...] = ()
     denials: dict[str, int] = {}
     """Tool -> how many of an agent's calls were refused."""
+    exit_code: int | None = None
+    """How an agent's program ended."""
 
 
 TOOL_CHOICES = ("function", "required", "auto")

@@ -27,6 +27,7 @@ def decide(
     left_out: Sequence[LeftOut] = (),
     *,
     rewards: Sequence[CaseRewards] = (),
+    pass_threshold: float | None = None,
 ) -> GateResult:
     """Check every judge against its threshold.
 
@@ -35,7 +36,7 @@ def decide(
     verdicts failed, inconclusive when there was nothing to judge or the judge was left out. The run's decision is the
     first of fail, broken, inconclusive, pass that any comparison came to. The members of a panel are its votes, and
     are not asked themselves. Where there are rewards, each of them must have a value, and what they are made of is
-    theirs to admit.
+    theirs to admit. `pass_threshold` is the least share of all binary verdicts that must pass.
     """
     checks = [_reward(case, reward) for case in rewards for reward in case.rewards]
     composed = {name for case in rewards for reward in case.rewards for name in _judges(reward)}
@@ -63,6 +64,8 @@ def decide(
         for name in thresholds
         if name not in known
     ]
+    if pass_threshold is not None and summaries:
+        checks.append(_share(summaries, pass_threshold))
     if not summaries and not rewards:
         checks.append(GateCheck("", "judges", Decision.INCONCLUSIVE, "no judge ran, so nothing was measured"))
     decisions = {check.decision for check in checks}
@@ -81,6 +84,21 @@ def _reward(case: CaseRewards, reward: RewardScore) -> GateCheck:
         return GateCheck("", f"reward {reward.name}", Decision.BROKEN, text)
     text = f"{case.case}: the reward {reward.name} is {reward.score:g}"
     return GateCheck("", f"reward {reward.name}", Decision.PASS, text, reward.score)
+
+
+def _share(summaries: Sequence[JudgeSummary], bound: float) -> GateCheck:
+    """Every scored case of every judge is one point."""
+    unscored = sum(summary.unscored for summary in summaries)
+    total = sum(summary.n for summary in summaries) + unscored
+    earned = sum(round((summary.value or 0.0) * summary.n) for summary in summaries if summary.metric == "pass_rate")
+    share = earned / total if total else 0.0
+    text = f"{earned} of {total} checks pass ({share:.1%})"
+    if reaches(share, bound):
+        return GateCheck("", "pass_threshold", Decision.PASS, f"{text}, at least {bound:g}", share, bound)
+    if total and reaches((earned + unscored) / total, bound):
+        text += f", and the {unscored} unscored decide whether that is {bound:g}"
+        return GateCheck("", "pass_threshold", Decision.INCONCLUSIVE, text, share, bound)
+    return GateCheck("", "pass_threshold", Decision.FAIL, f"{text}, below {bound:g}", share, bound)
 
 
 def _judges(reward: RewardScore) -> Iterator[str]:

@@ -68,6 +68,7 @@ def reduce_samples(judge: Judge, criterion: Criterion, verdicts: Sequence[Verdic
             confidence=said.confidence if said else None,
             model=said.model if said and isinstance(judge, CriterionJudge) else "",
             denials=_denials(verdicts),
+            exit_code=first.exit_code,
         )
 
     if judge.samples == 1 or first.status is Status.SKIPPED:

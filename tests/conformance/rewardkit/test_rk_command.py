@@ -281,9 +281,10 @@ def test_the_model_of_jev(run: Command, by: str) -> None:
 
 def test_an_agent_judge_is_told_to_be_missing_with_a_way_out(run: Command, asked: LoopbackProvider) -> None:
     tests = {"quality.toml": '[judge]\njudge = "claude-code"\n' + GOOD}
+    run.monkeypatch.setenv("PATH", "/usr/bin:/bin")
     done = run(tests=tests)
     assert done.code == 2
-    assert "--judge MODEL (or REWARDKIT_JUDGE) asks a model in its place" in done.err
+    assert "needs claude, which is not on the PATH" in done.err
     assert run("--judge", "openai/gpt-5.2", tests=tests).reward == {"reward": 1.0}
 
 

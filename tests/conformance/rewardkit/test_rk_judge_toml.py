@@ -12,8 +12,7 @@ from hypothesis import strategies as st
 
 from adjudge.domain import AgentJudge, Aggregation, Binary, Guard, Levels, Likert, LLMJudge, Mode, Numeric, Reduce
 from adjudge.formats.rewardkit import Overrides
-from adjudge.formats.rewardkit.toml import parse_toml
-from adjudge.located import Located
+from adjudge.located import Located, parse_toml
 from tests.support.judge_folders import GOOD, HEAD, answers, criteria, judged, llm, loaded, refused
 
 

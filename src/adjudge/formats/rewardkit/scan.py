@@ -8,8 +8,7 @@ from pathlib import Path
 
 from adjudge.domain import Problem, closest
 from adjudge.formats.rewardkit.reading import TomlFile
-from adjudge.formats.rewardkit.toml import parse_toml
-from adjudge.located import read_text
+from adjudge.located import parse_toml, read_text
 
 REWARD_FILE = "reward.toml"
 _KNOWN = ("judge", "criterion", "scoring", "reward")

@@ -7,7 +7,7 @@ import tomllib
 from typing import Any
 
 from adjudge.domain import Problem
-from adjudge.located import Located
+from adjudge.located.nodes import Located
 
 Path = tuple[str | int, ...]
 _AT = re.compile(r" \(at line (\d+), column (\d+)\)$")
