@@ -2,6 +2,7 @@
 # make test    set everything up and run the tests
 # make lint    ruff and mypy
 # make bench   measure speed and size; figures go to BENCHMARKS.md by hand
+# make e2e     the real claude and codex programs, from the npm registry, against a server of ours
 # make soak    the slow proofs at full length
 # make lock    renew the hashed requirements
 
@@ -11,13 +12,16 @@ BIN := $(VENV)/bin
 MODEL ?=
 PIP := $(BIN)/python -m pip --disable-pip-version-check --quiet
 
-.PHONY: demo test lint bench soak lock clean
+.PHONY: demo test lint bench soak e2e lock clean
 
 demo: $(VENV)/.run
 	$(BIN)/adjudge run examples/quickstart $(if $(MODEL),--judge-model $(MODEL),--no-llm)
 
 test: $(VENV)/.dev
-	$(BIN)/python -m pytest -n 2 --dist loadgroup
+	$(BIN)/python -m pytest -n 2 --dist loadgroup -m "not e2e"
+
+e2e: $(VENV)/.dev
+	$(BIN)/python -m pytest -m e2e -rs
 
 lint: $(VENV)/.dev
 	$(BIN)/ruff check .

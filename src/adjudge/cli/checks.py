@@ -15,7 +15,7 @@ from typing import Any
 
 import click
 
-from adjudge import __version__
+from adjudge._version import __version__
 from adjudge.api import write_run
 from adjudge.cli.common import Refused, complain, show_problems
 from adjudge.domain import ConfigError, RunResult, Status, StoreError, Verdict

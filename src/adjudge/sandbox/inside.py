@@ -130,7 +130,9 @@ def place(kind: str, source: str, target: str) -> None:
         os.makedirs(os.path.dirname(target), exist_ok=True)  # noqa: PTH103, PTH120
         os.symlink(source, target)  # noqa: PTH211
         return
-    if kind in ("ro", "rw") and not os.path.isdir(source):  # noqa: PTH112
+    if os.path.exists(target):  # noqa: PTH110 - within a part that is mounted already, perhaps read-only
+        pass
+    elif kind in ("ro", "rw") and not os.path.isdir(source):  # noqa: PTH112
         os.makedirs(os.path.dirname(target), exist_ok=True)  # noqa: PTH103, PTH120
         with open(target, "a", encoding="utf-8"):  # noqa: PTH123
             pass
