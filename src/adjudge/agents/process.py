@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import functools
 import os
 import secrets
 import signal
@@ -173,24 +174,41 @@ def end_all(pid: int, token: str) -> int:
     return len(ended)
 
 
+_WRAPS = 20_000
+
+
+@functools.cache
+def _last_pid() -> int:
+    """The number after which those of processes begin anew."""
+    try:
+        return int(_read("/proc/sys/kernel/pid_max"))
+    except (OSError, ValueError):
+        return 0
+
+
+def _read(path: str) -> bytes:
+    with open(path, "rb") as file:  # noqa: PTH123 - thousands of them
+        return file.read()
+
+
 def _family(pid: int, token: str) -> set[int]:
     """The living processes that were started by one: by their group, their parents, or their environment."""
-    proc = Path("/proc")
-    if not proc.is_dir():
+    if not os.path.isdir("/proc"):  # noqa: PTH112
         return set()
     mark = f"{MARK}={token}".encode()
+    least = 0 if _last_pid() - pid < _WRAPS else pid  # what it started came after it, unless numbers begin anew
     found: set[int] = set()
     parents: dict[int, int] = {}
-    for entry in os.listdir(proc):  # noqa: PTH208 - many times faster
-        if not entry.isdigit():
+    for entry in os.listdir("/proc"):  # noqa: PTH208 - many times faster
+        if not entry.isdigit() or int(entry) < least:
             continue
         member = int(entry)
         with contextlib.suppress(OSError, ValueError, IndexError):
-            fields = Path("/proc", entry, "stat").read_bytes().rpartition(b")")[2].split()
+            fields = _read(f"/proc/{entry}/stat").rpartition(b")")[2].split()
             if fields[0] in (b"Z", b"X"):
                 continue
             parents[member] = int(fields[1])
-            if int(fields[2]) == pid or int(fields[3]) == pid or mark in Path("/proc", entry, "environ").read_bytes():
+            if int(fields[2]) == pid or int(fields[3]) == pid or mark in _read(f"/proc/{entry}/environ"):
                 found.add(member)
     more = True
     while more:

@@ -252,13 +252,13 @@ def test_16_reading_a_verdict_takes_no_time(text: str, value: bool | None) -> No
 
 
 def test_17_and_18_streams_of_gemini_and_opencode_are_read(tmp_path: Path) -> None:
-    gemini = [
+    gemini: list[dict[str, Any]] = [
         {"type": "init", "model": "m"},
         {"type": "message", "role": "assistant", "content": '{"score": 1, ', "delta": True},
         {"type": "message", "role": "assistant", "content": '"reason": "x"}', "delta": True},
         {"type": "result", "status": "success", "stats": {}},
     ]
-    opencode = [
+    opencode: list[dict[str, Any]] = [
         {"type": "text", "part": {"text": GOOD}},
         {"type": "step_finish", "part": {"reason": "stop", "tokens": {}, "cost": 0}},
     ]

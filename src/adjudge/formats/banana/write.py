@@ -131,13 +131,12 @@ def _tail(path: Path, limit: int, run: Path) -> str:
 
 def markdown(made: Mapping[str, Any]) -> str:
     """The contents of report.md."""
+    verdict = "Passed" if made["run_passed"] else "Not passed"
+    points = f"{made['points_earned']} of {made['total_points']} points ({made['percentage']}%)"
     lines = [
         f"# Eval report {made['run_id']}",
         "",
-        (
-            f"**{'Passed' if made['run_passed'] else 'Not passed'}**: {made['points_earned']} of {made['total_points']} "
-            f"points ({made['percentage']}%), threshold {made['pass_threshold']:g}, {made['errored_checks']} errors"
-        ),
+        f"**{verdict}**: {points}, threshold {made['pass_threshold']:g}, {made['errored_checks']} errors",
         "",
         "| check | type | status | reason |",
         "|---|---|---|---|",
