@@ -99,17 +99,33 @@ class ClaudeCode:
         names = [*self.credentials]
         for switch, more in _CLOUDS.items():
             names += more if ask.environ.get(switch) else ()
-        env = environment(ask, names, **_QUIET, **limits)
+        env = _one_credential(environment(ask, names, **_QUIET, **limits), ask)
         return Launch(
             argv=tuple(argv),
             env=env,
-            stdin=ask.prompt.encode("utf-8", "replace"),
+            stdin=_prompt(ask.prompt).encode("utf-8", "replace"),
             files=files,
             endpoints=_endpoints(env),
         )
 
     def tell(self, ran: Ran, ask: Ask) -> Told:
         return read(json_lines(ran.text()), ran)
+
+
+def _prompt(prompt: str) -> str:
+    """A prompt that begins with a slash would be taken for a command of the program."""
+    return f"# Task\n\n{prompt}" if prompt.lstrip().startswith("/") else prompt
+
+
+def _one_credential(env: dict[str, str], ask: Ask) -> dict[str, str]:
+    """An API key stands before a subscription's token, unless the subscription is asked for."""
+    forced = ask.environ.get("REWARDKIT_FORCE_SUBSCRIPTION", "").lower() in ("1", "true", "yes")
+    token = "CLAUDE_CODE_OAUTH_TOKEN"
+    keys = ("ANTHROPIC_API_KEY", "ANTHROPIC_AUTH_TOKEN")
+    if forced and token not in env:
+        raise AgentError(ErrorKind.CREDENTIALS, f"REWARDKIT_FORCE_SUBSCRIPTION is set, but {token} is not")
+    without = keys if forced else (token,) if any(key in env for key in keys) else ()
+    return {name: value for name, value in env.items() if name not in without}
 
 
 def read(events: list[Event], ran: Ran) -> Told:
