@@ -65,7 +65,7 @@ def decide(
         if name not in known
     ]
     if pass_threshold is not None and summaries:
-        checks.append(_share(summaries, pass_threshold))
+        checks.append(_share(summaries, pass_threshold, bool(left_out)))
     if not summaries and not rewards:
         checks.append(GateCheck("", "judges", Decision.INCONCLUSIVE, "no judge ran, so nothing was measured"))
     decisions = {check.decision for check in checks}
@@ -86,15 +86,17 @@ def _reward(case: CaseRewards, reward: RewardScore) -> GateCheck:
     return GateCheck("", f"reward {reward.name}", Decision.PASS, text, reward.score)
 
 
-def _share(summaries: Sequence[JudgeSummary], bound: float) -> GateCheck:
-    """Every scored case of every judge is one point."""
+def _share(summaries: Sequence[JudgeSummary], bound: float, partial: bool) -> GateCheck:
+    """Every scored case of every judge is one point. What some of the checks say decides nothing for all of them."""
     unscored = sum(summary.unscored for summary in summaries)
     total = sum(summary.n for summary in summaries) + unscored
     earned = sum(round((summary.value or 0.0) * summary.n) for summary in summaries if summary.metric == "pass_rate")
     share = earned / total if total else 0.0
     text = f"{earned} of {total} checks pass ({share:.1%})"
     if reaches(share, bound):
-        return GateCheck("", "pass_threshold", Decision.PASS, f"{text}, at least {bound:g}", share, bound)
+        decision = Decision.INCONCLUSIVE if partial else Decision.PASS
+        text += f", at least {bound:g}" + (", but some checks were left out" if partial else "")
+        return GateCheck("", "pass_threshold", decision, text, share, bound)
     if total and reaches((earned + unscored) / total, bound):
         text += f", and the {unscored} unscored decide whether that is {bound:g}"
         return GateCheck("", "pass_threshold", Decision.INCONCLUSIVE, text, share, bound)
