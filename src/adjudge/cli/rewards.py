@@ -12,7 +12,7 @@ from pathlib import Path
 import click
 
 from adjudge.cli.common import Refused, complain, show_problems
-from adjudge.domain import EFFORTS, ConfigError, OnError, RunResult, StoreError, Suite
+from adjudge.domain import EFFORTS, AgentJudge, ConfigError, OnError, RunResult, Snapshot, StoreError, Suite
 from adjudge.engine.observer import Silent
 from adjudge.engine.options import RunOptions
 from adjudge.engine.plan import make_plan
@@ -30,6 +30,7 @@ from adjudge.formats.rewardkit import (
 )
 
 UNLIMITED = 1000
+LOGS = Path("/logs/verifier")
 
 
 def judge_folders(
@@ -132,6 +133,7 @@ def _run(suite: Suite, options: RunOptions, spare: SpareWorker, output: Path, *,
 
             write_files(result, ended.run)
         write(result, snapshot, output)
+        _keep_transcripts(snapshot, ended.run)
     except (StoreError, OSError) as error:
         complain(f"error: {error}")
         return 4
@@ -145,6 +147,22 @@ def _run(suite: Suite, options: RunOptions, spare: SpareWorker, output: Path, *,
                 complain(f"error: {reward.name} has no value: {reward.failure}")
     complain(f"{output} was not written; the details are beside it, and --on-error zero counts what is missing as 0")
     return 4
+
+
+def _keep_transcripts(snapshot: Snapshot, run: Path) -> None:
+    """Copy what agents said to where Harbor looks for the logs of a verifier, or where REWARDKIT_LOG_DIR says."""
+    named = os.environ.get("REWARDKIT_LOG_DIR")
+    logs = Path(named) if named else LOGS
+    agents = {judge.name: judge.agent.name for judge in snapshot.judges if isinstance(judge, AgentJudge)}
+    if not agents or not (named or logs.is_dir()):
+        return
+    logs.mkdir(parents=True, exist_ok=True)
+    for number, file in enumerate(sorted(run.glob("checks/**/*.stdout.txt"))):
+        label = file.name.removesuffix(".stdout.txt")
+        agent = next(
+            (agent for name, agent in agents.items() if label.startswith(name.replace("/", "_")[:40])), "agent"
+        )
+        shutil.copyfile(file, logs / f"trajectory.{agent}.{label}.{number:02x}.jsonl")
 
 
 def _prefixes(suite: Suite) -> list[str]:

@@ -14,7 +14,8 @@ from adjudge.engine import read_run
 from adjudge.formats.rewardkit import Overrides, details
 from adjudge.sandbox import Kind, strongest
 from tests.support.agents import started, with_claude
-from tests.support.judge_folders import GOOD, criteria, loaded, refused
+from tests.support.judge_folders import GOOD, criteria, loaded, put, refused
+from tests.support.llm import ROOT, call
 
 HEAD = '[judge]\njudge = "claude-code"\nisolated = true\nprompt_template = "t.md"\n'
 YES = {"rationale": "looked", "passed": True}
@@ -149,3 +150,17 @@ def test_a_version_that_is_not_installed_is_no_verdict(tmp_path: Path) -> None:
 def test_an_agent_that_is_not_there_is_told_before_anything_runs(tmp_path: Path) -> None:
     with pytest.raises(ConfigError, match="claude, which is not on the PATH"):
         adjudge.run(loaded(tmp_path, '[judge]\njudge = "claude-code"\n' + GOOD), environ={"PATH": "/nowhere"})
+
+
+def test_transcripts_lie_where_the_logs_of_a_verifier_do(tmp_path: Path) -> None:
+    put(tmp_path / "tests", {"quality.toml": HEAD + GOOD, "t.md": f"{{criteria}}\n{structured(YES)}\n"})
+    put(tmp_path / "app", {"main.py": "x"})
+    logs = tmp_path / "logs"
+    env = {**with_claude(tmp_path), "HOME": str(tmp_path), "PYTHONPATH": str(ROOT), "REWARDKIT_LOG_DIR": str(logs)}
+    arguments = ["rewardkit", "tests", "--workspace", "app", "--output", "out/reward.json"]
+    ended = call(*arguments, cwd=tmp_path, env=env)
+    assert ended.returncode == 0, ended.stderr
+    assert json.loads((tmp_path / "out" / "reward.json").read_text()) == {"reward": 1.0}
+    (file,) = logs.iterdir()
+    assert file.name == "trajectory.claude-code.quality.00.jsonl"
+    assert '"structured_output"' in file.read_text()
