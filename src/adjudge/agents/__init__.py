@@ -84,8 +84,11 @@ def check_version(agent: Agent, spec: AgentSpec, env: Mapping[str, str]) -> None
 
 
 def version_of(agent: Agent, env: Mapping[str, str]) -> str:
-    """What the installed program says of its version; empty when it says nothing."""
+    """What the installed program says of its version; empty when it says nothing. A program that we do not know is not
+    asked, since it may take the question for a task: its file stands for its version."""
     path = shutil.which(agent.binary, path=env.get("PATH"))
+    if path and not agent.install:
+        return f"{Path(path).stat().st_size} bytes, {_changed(path)}"
     return last_line(_output(path, _changed(path), "--version")) if path else ""
 
 

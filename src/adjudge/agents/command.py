@@ -90,7 +90,7 @@ class Command:
         by_file = template.prompt_by is PromptBy.FILE
         return Launch(
             argv=tuple(argv),
-            env={**_plain(ask), **environment(ask, self.credentials, **_model(template, model))},
+            env={**_plain(ask), **environment(ask, self.credentials), **_model(template, model)},
             stdin=ask.prompt.encode("utf-8", "replace") if template.prompt_by is PromptBy.STDIN else b"",
             files={"prompt.txt": ask.prompt} if by_file else {},
         )

@@ -143,6 +143,7 @@ class Asker:
         replies: list[Reply] = []
         reading: Reading | None = None
         fresh = False
+        exit_code: int | None = None
         deadline = _Deadline(judge.timeout_s)
         while reading is None or (len(replies) < attempts and reading.correctable):
             if reading is not None:
@@ -156,6 +157,7 @@ class Asker:
                 reply, asked = await self._reply(question, anew=anew)
             except CallError as error:
                 fresh = True
+                exit_code = error.exit_code
                 missing = Reading(tuple(_no_answer(error) for _ in call.criteria))
                 reading = missing if reading is None else reading.failed(error)
                 break
@@ -165,6 +167,8 @@ class Asker:
             reading = read if reading is None else reading.filled_by(read)
         key = keys[0] if keys else ""
         made = verdicts_of(judge, call, reading, replies, case=case, sample=sample, key=key)
+        if exit_code is not None:
+            made = [msgspec.structs.replace(verdict, exit_code=exit_code) for verdict in made]
         if fresh and self._cache is not None and all(verdict.status is not Status.UNSCORED for verdict in made):
             pairs = zip(keys, replies, strict=False)
             self._cache.write_later(

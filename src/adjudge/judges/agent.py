@@ -236,7 +236,9 @@ def _reply(told: Told, answer: str | None, notes: Sequence[str]) -> Reply:
     if told.failure is not None:
         kind, message = told.failure
         if kind.transient:
-            raise CallError(kind, message)
+            failure = CallError(kind, message)
+            failure.exit_code = told.exit_code
+            raise failure
     return Reply(
         text=told.text,
         arguments=answer if answer is not None else told.structured,

@@ -141,6 +141,8 @@ class CallError(Exception):
         self.retryable = retryable
         self.retry_after_s = retry_after_s
         self.fatal = fatal
+        self.exit_code: int | None = None
+        """How an agent's program ended, where one was asked."""
 
     @property
     def rejects_tool_choice(self) -> bool:

@@ -17,6 +17,11 @@ NO_SCORE = 'no JSON object {"score": 0 or 1, "reason": ...} at the end'
 _SPEAKS_ON = re.compile(
     r"\b(fail(s|ed|ure)?|pass(es|ed)?|scores?|verdict|correction|wait|however|actually|instead)\b|[{}]", re.IGNORECASE
 )
+_ANNOUNCED = re.compile(
+    r"^[^`'\"{}\n]*\b(?:verdict|answer|result|score|json|conclusion|judge?ment)\b[\s*:=-]*(\{[^\n]*\})[\s*]*\Z",
+    re.IGNORECASE | re.MULTILINE,
+)
+"""A verdict on the line of the words that announce it, and nothing after it."""
 NO_CALL = "no verdict tool call and no JSON verdict"
 
 
@@ -71,7 +76,8 @@ def read_score_01(text: str) -> Answer:
     """Read `{"score": 0 or 1, "reason": text}`: the last JSON object of the text that is not quoted, with no words on
     the verdict after it. An earlier one never stands in for a last one that is no verdict.
     """
-    found = (own_objects(text) or [""])[-1]
+    announced = _ANNOUNCED.search(text)
+    found = announced[1] if announced else (own_objects(text) or [""])[-1]
     decoded = _decoded(found)
     if not found or isinstance(decoded, Failure) or not isinstance(decoded, dict):
         return _failed(ErrorKind.UNPARSEABLE, f"{NO_SCORE}: {shown(text[-300:])}")

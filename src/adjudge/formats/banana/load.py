@@ -39,7 +39,7 @@ _LABEL = 40
 
 
 class CheckFile(msgspec.Struct, forbid_unknown_fields=True):
-    schema_version: int
+    schema_version: int | float
     id: str
     type: str
     description: str
@@ -220,7 +220,7 @@ def _read(path: Path, root: Located, converter: Converter) -> Check | None:
         description=config.description.strip(),
         tags=tuple(config.tags),
         path=path,
-        digest=definition_digest(path, script if script_path else None),
+        digest=definition_digest(path, Path(script_path) if script_path else None),
         script=script,
         script_path=script_path,
         instructions=(config.instructions or "").strip(),
@@ -261,14 +261,14 @@ def _compile(text: str, key: str, error: Any) -> None:
         error(key, f"the script is not valid Python: {problem}")
 
 
-def definition_digest(path: Path, script: str | None = None) -> str:
+def definition_digest(path: Path, script: Path | None = None) -> str:
     """`sha256:` and the digest of a check's definition: its YAML, and the script that it refers to.
 
     Each part is the length of its name, the name, the length of its content and the content, lengths as 8 bytes.
     """
     parts = [(b"definition.yaml", path.read_bytes())]
     if script is not None:
-        parts.append((b"referenced-script", script.encode("utf-8")))
+        parts.append((b"referenced-script", script.read_bytes()))
     digest = hashlib.sha256(_DOMAIN)
     for name, content in parts:
         digest.update(len(name).to_bytes(8, "big") + name + len(content).to_bytes(8, "big") + content)
