@@ -36,7 +36,10 @@ def programs(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
         pytest.skip(f"not installed: {', '.join(missing)}")
     if missing:
         command = ["npm", "install", "--no-audit", "--no-fund", "--prefix", str(folder), *missing]
-        ended = subprocess.run(command, check=False, capture_output=True, text=True, timeout=300)
+        try:
+            ended = subprocess.run(command, check=False, capture_output=True, text=True, timeout=120)
+        except subprocess.TimeoutExpired:
+            pytest.skip("the programs cannot be installed: the registry does not answer")
         if ended.returncode:
             pytest.skip(f"the programs cannot be installed: {ended.stderr[-200:]}")
     yield folder / "node_modules" / ".bin"
