@@ -199,3 +199,18 @@ def test_a_model_that_fails_leaves_no_verdict(programs: Path, tmp_path: Path, ag
     score = run_judge(judge, environ, case=Case(id="case", directory=str(work))).scores[0]
     assert score.error is not None
     assert score.error.kind in ("connection", "provider_error", "timeout")
+
+
+@pytest.mark.parametrize("agent", ["opencode", "pi"])
+def test_others_where_they_are_installed(programs: Path, tmp_path: Path, agent: str) -> None:
+    """They are not installed for this; a folder that `ADJUDGE_AGENT_CLIS` names may hold them."""
+    if not (programs / agent).exists():
+        pytest.skip(f"{agent} is not in {programs}")
+    work = tmp_path / "work"
+    work.mkdir()
+    with AgentServer([Say(VERDICT)]) as server:
+        judge = folder_judge(agent, "anthropic/claude-sonnet-4-5")
+        score = judged(programs, server, judge, directory=str(work))
+    assert (score.value, score.rationale) == (True, "read it")
+    assert score.usage is not None
+    assert (score.usage.input, score.usage.output) == (100, 10)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import msgspec
+
 from adjudge.agents.base import (
     Agent,
     Ask,
@@ -52,12 +54,22 @@ class Pi:
         if ask.effort:
             argv += ["--thinking", _EFFORTS.get(ask.effort, ask.effort)]
         env = environment(ask, self.credentials, PI_OFFLINE="1")
+        files = {}
+        overrides = {
+            provider: {"baseUrl": env[variable]}
+            for provider, variable in (("anthropic", "ANTHROPIC_BASE_URL"), ("openai", "OPENAI_BASE_URL"))
+            if env.get(variable)
+        }
+        if overrides and "PI_CODING_AGENT_DIR" not in env:  # it reads no variable for them
+            env["PI_CODING_AGENT_DIR"] = str(ask.home / "pi")
+            files["pi/models.json"] = msgspec.json.encode({"providers": overrides}).decode()
         bases = tuple(env[name] for name in ("ANTHROPIC_BASE_URL", "OPENAI_BASE_URL") if env.get(name))
-        settings = env.get("PI_CODING_AGENT_DIR")
+        settings = ask.environ.get("PI_CODING_AGENT_DIR")
         return Launch(
             argv=tuple(argv),
             env=env,
             stdin=ask.prompt.encode("utf-8", "replace"),
+            files=files,
             endpoints=bases or ("https://api.anthropic.com", "https://api.openai.com", "https://openrouter.ai"),
             reads=(settings,) if settings else (),
         )
