@@ -91,7 +91,7 @@ def test_null_stands_where_it_may(key: str) -> None:
         ("words: [a, 3, b]", "f.yaml:1:12: error: words[1]: expected text, got a whole number 3"),
         ("numbers: [1, x]", "f.yaml:1:14: error: numbers[1]: expected a number, got text 'x'"),
         ("free: [1]", "f.yaml:1:7: error: free: expected a mapping, got a list"),
-        ("typed: {k: 3}", "f.yaml:1:8: error: typed: expected a mapping"),
+        ("typed: {k: 3}", "f.yaml:1:12: error: typed.k: expected text, got a whole number 3"),
         ("one: 3", "f.yaml:1:6: error: one: expected a mapping, got a whole number"),
         ("one: {b: 3}", "f.yaml:1:6: error: one: the key 'a' is missing"),
         ("one: {a: s, b: t}", "f.yaml:1:16: error: one.b: expected a whole number, got text 't'"),

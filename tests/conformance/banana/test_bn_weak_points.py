@@ -358,3 +358,11 @@ def test_25_a_script_that_is_not_there_is_told_by_validate(tmp_path: Path) -> No
         "schema_version: 1\nid: a\ntype: deterministic\ndescription: d\nscript_path: gone.py\n",
     )
     assert "gone.py" in banana(tmp_path, "validate").stderr
+
+
+def test_25_a_wrong_type_within_a_table_is_named_with_its_place(tmp_path: Path) -> None:
+    script(tmp_path, "a", "pass")
+    put(tmp_path, ".eval-banana/config.toml", '[harness.env]\nGOOD = "1"\nA = 1\n')
+    assert (
+        ".eval-banana/config.toml:3:1: error: harness.env.A: expected text, got" in banana(tmp_path, "validate").stderr
+    )
