@@ -10,7 +10,7 @@ import tempfile
 from collections.abc import Mapping
 from pathlib import Path
 
-from adjudge.agents.base import Agent, AgentError, Ask, Event, Launch, Told, last_line
+from adjudge.agents.base import Agent, AgentError, Ask, Event, Launch, Told, expanded, last_line
 from adjudge.agents.process import Ran, run_process
 from adjudge.domain import AGENTS, AgentSpec, ErrorKind
 
@@ -22,8 +22,10 @@ __all__ = [
     "Launch",
     "Ran",
     "Told",
+    "absence",
     "agent_of",
     "check_version",
+    "expanded",
     "run_process",
     "secrets_of",
     "version_of",
@@ -62,6 +64,14 @@ def secrets_of(ask: Ask) -> list[str]:
     return sorted((value for value in chosen if len(value) >= 8), key=len, reverse=True)
 
 
+def absence(agent: Agent, env: Mapping[str, str]) -> str:
+    """Why an agent's program cannot be started; empty when it is on the path."""
+    if shutil.which(agent.binary, path=env.get("PATH")) is not None:
+        return ""
+    how = f" ({agent.install})" if agent.install else ""
+    return f"the agent {agent.name} needs {agent.binary}, which is not on the PATH{how}"
+
+
 def check_version(agent: Agent, spec: AgentSpec, env: Mapping[str, str]) -> None:
     """Keep an agent from being run without the flags that confine it, or in another version than is asked for.
 
@@ -70,8 +80,7 @@ def check_version(agent: Agent, spec: AgentSpec, env: Mapping[str, str]) -> None
     """
     path = shutil.which(agent.binary, path=env.get("PATH"))
     if path is None:
-        how = f" ({agent.install})" if agent.install else ""
-        raise AgentError(ErrorKind.CONFIG, f"{agent.binary} is not on the PATH{how}")
+        raise AgentError(ErrorKind.CONFIG, absence(agent, env))
     if agent.needs:
         told = _output(path, _changed(path), "--help")
         missing = [flag for flag in agent.needs if flag not in told]

@@ -42,6 +42,7 @@ class Ask(msgspec.Struct, frozen=True, kw_only=True):
         writes: It may change files of `cwd`.
         confined: The operating system keeps it from everything else, so its own questions can be waived.
         trusted: The user wants it run where nothing confines it, also if it has no rules of its own.
+        mcp_servers: With their variables replaced; see `expanded`.
         environ: The variables of the user.
     """
 
@@ -168,6 +169,18 @@ def expand(text: str, environ: Mapping[str, str]) -> str:
     )
 
 
+def expanded(server: MCPServer, environ: Mapping[str, str]) -> MCPServer:
+    """The server with every `$NAME` replaced, as an agent is told of it."""
+    return msgspec.structs.replace(
+        server,
+        url=expand(server.url, environ),
+        command=expand(server.command, environ),
+        args=tuple(expand(argument, environ) for argument in server.args),
+        env={name: expand(value, environ) for name, value in server.env.items()},
+        headers={name: expand(value, environ) for name, value in server.headers.items()},
+    )
+
+
 def must_be_confined(ask: Ask, name: str) -> None:
     """For agents that ask nobody before they do anything.
 
@@ -211,6 +224,19 @@ def failed(ran: Ran) -> tuple[ErrorKind, str] | None:
     said = last_line(ran.errors()) or last_line(ran.text())
     how = f"was killed by signal {-ran.status}" if ran.status < 0 else f"ended with exit status {ran.status}"
     return ErrorKind.CRASHED, f"the agent {how}" + (f": {said}" if said else "")
+
+
+def run_failure(ran: Ran, told: str | None, *, complete: bool, unfinished: str) -> tuple[ErrorKind, str] | None:
+    """Why a run gave no answer: it was cut short, its stream tells of an error (`told`), its process ended badly, or
+    the stream is not `complete`. `None` when it gave one."""
+    ended = failed(ran)
+    if ran.timed_out or ran.flooded:
+        return ended
+    if told is not None:
+        return classified(told), f"the agent's run failed: {told[:300]}"
+    if ended is not None:
+        return classified(ended[1], ended[0]), ended[1]
+    return None if complete else (ErrorKind.CRASHED, unfinished)
 
 
 def last_line(text: str, limit: int = 300) -> str:

@@ -15,7 +15,6 @@ from adjudge.agents.base import (
     Told,
     classified,
     environment,
-    expand,
     failed,
     json_lines,
     listing,
@@ -85,7 +84,7 @@ class ClaudeCode:
         files: dict[str, str] = {}
         limits: dict[str, str] = {}
         if ask.mcp_servers:
-            servers = {server.name: _server(server, ask) for server in ask.mcp_servers}
+            servers = {server.name: _server(server) for server in ask.mcp_servers}
             files["mcp.json"] = msgspec.json.encode({"mcpServers": servers}).decode()
             argv += ["--mcp-config", str(ask.home / "mcp.json")]
             starts = max(server.startup_timeout_s for server in ask.mcp_servers)
@@ -274,20 +273,20 @@ def mcp_rules(server: MCPServer) -> list[str]:
     return [f"mcp__{server.name}__{tool}" for tool in server.allowed_tools] or [f"mcp__{server.name}"]
 
 
-def _server(server: MCPServer, ask: Ask) -> dict[str, object]:
+def _server(server: MCPServer) -> dict[str, object]:
     if server.transport == "stdio":
         return {
             "type": "stdio",
-            "command": expand(server.command, ask.environ),
-            "args": [expand(argument, ask.environ) for argument in server.args],
-            "env": {name: expand(value, ask.environ) for name, value in server.env.items()},
+            "command": server.command,
+            "args": list(server.args),
+            "env": server.env,
         }
     if not server.url:
         raise AgentError(ErrorKind.CONFIG, f"the MCP server {server.name} has no url")
     return {
         "type": "sse" if server.transport == "sse" else "http",
-        "url": expand(server.url, ask.environ),
-        "headers": {name: expand(value, ask.environ) for name, value in server.headers.items()},
+        "url": server.url,
+        "headers": server.headers,
     }
 
 

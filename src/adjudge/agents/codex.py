@@ -13,7 +13,6 @@ from adjudge.agents.base import (
     Told,
     classified,
     environment,
-    expand,
     failed,
     json_lines,
     mapping,
@@ -172,10 +171,9 @@ def _config(ask: Ask, has_key: bool) -> str:
         if server.transport == "sse":
             raise AgentError(ErrorKind.CONFIG, f"codex takes no sse servers such as {server.name}")
         if server.transport == "stdio":
-            arguments = [expand(argument, ask.environ) for argument in server.args]
-            lines += [f"command = {_string(expand(server.command, ask.environ))}", f"args = {_string(arguments)}"]
+            lines += [f"command = {_string(server.command)}", f"args = {_string(server.args)}"]
         else:
-            lines.append(f"url = {_string(expand(server.url, ask.environ))}")
+            lines.append(f"url = {_string(server.url)}")
         if server.allowed_tools:
             lines.append(f"enabled_tools = {_string(list(server.allowed_tools))}")
         if server.startup_timeout_s:
@@ -186,7 +184,7 @@ def _config(ask: Ask, has_key: bool) -> str:
         for table, pairs in (("env", server.env), ("http_headers", server.headers)):
             if pairs:
                 lines.append(f"[mcp_servers.{_string(server.name)}.{table}]")
-                lines += [f"{_string(name)} = {_string(expand(value, ask.environ))}" for name, value in pairs.items()]
+                lines += [f"{_string(name)} = {_string(value)}" for name, value in pairs.items()]
     return "\n".join(lines) + "\n"
 
 

@@ -13,7 +13,6 @@ from adjudge.agents.base import (
     Told,
     classified,
     environment,
-    expand,
     failed,
     listing,
     mapping,
@@ -42,12 +41,12 @@ class Fx:
         if ask.mcp_servers:
             servers = {
                 server.name: {
-                    "command": expand(server.command, ask.environ),
-                    "args": [expand(argument, ask.environ) for argument in server.args],
-                    "env": {name: expand(value, ask.environ) for name, value in server.env.items()},
+                    "command": server.command,
+                    "args": server.args,
+                    "env": server.env,
                 }
                 if server.transport == "stdio"
-                else {"url": expand(server.url, ask.environ), "headers": dict(server.headers)}
+                else {"url": server.url, "headers": server.headers}
                 for server in ask.mcp_servers
             }
             files[".fx/mcp.json"] = _json({"mcpServers": servers})

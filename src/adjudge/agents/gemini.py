@@ -12,18 +12,15 @@ from adjudge.agents.base import (
     Event,
     Launch,
     Told,
-    classified,
     environment,
-    expand,
-    failed,
     json_lines,
-    listing,
     mapping,
     number,
+    run_failure,
     takes_no_effort,
 )
 from adjudge.agents.process import Ran
-from adjudge.domain import ErrorKind, Usage
+from adjudge.domain import MCPServer, Usage
 
 
 class Gemini:
@@ -41,7 +38,7 @@ class Gemini:
             argv += ["-m", ask.model.removeprefix("gemini/").removeprefix("google/")]
         settings: dict[str, Any] = {"security": {"auth": {"selectedType": "gemini-api-key"}}}
         if ask.mcp_servers:
-            settings["mcpServers"] = {server.name: _server(server, ask) for server in ask.mcp_servers}
+            settings["mcpServers"] = {server.name: _server(server) for server in ask.mcp_servers}
         env = environment(ask, self.credentials)
         return Launch(
             argv=tuple(argv),
@@ -80,6 +77,7 @@ def read(events: list[Event], ran: Ran) -> Told:
     stats = mapping(last.get("stats"))
     cached = number(stats.get("cached"))
     models = list(mapping(stats.get("models")))
+    told = str(mapping(last.get("error")).get("message") or "") if last.get("status") == "error" else None
     return Told(
         text=text,
         events=tuple(flat),
@@ -93,20 +91,8 @@ def read(events: list[Event], ran: Ran) -> Told:
         turns=sum(event.get("type") == "assistant" for event in flat),
         model=models[0] if models else str(next((e.get("model") for e in events if e.get("type") == "init"), "")),
         denials=_denials(events),
-        failure=_failure(ran, last),
+        failure=run_failure(ran, told, complete=bool(last), unfinished="the agent ended without a result"),
     )
-
-
-def _failure(ran: Ran, last: Event) -> tuple[ErrorKind, str] | None:
-    if ran.timed_out or ran.flooded:
-        return failed(ran)
-    if last.get("status") == "error":
-        told = str(mapping(last.get("error")).get("message") or "")
-        return classified(told), f"the agent's run failed: {told[:300]}"
-    ended = failed(ran)
-    if ended is not None:
-        return classified(ended[1], ended[0]), ended[1]
-    return None if last else (ErrorKind.CRASHED, "the agent ended without a result")
 
 
 def _denials(events: list[Event]) -> dict[str, int]:
@@ -121,19 +107,16 @@ def _denials(events: list[Event]) -> dict[str, int]:
     return {name: refused.count(name) for name in sorted(set(refused))}
 
 
-def _server(server: Any, ask: Ask) -> dict[str, Any]:
+def _server(server: MCPServer) -> dict[str, Any]:
     common: dict[str, Any] = {"trust": True}
     if server.allowed_tools:
-        common["includeTools"] = listing(list(server.allowed_tools))
+        common["includeTools"] = server.allowed_tools
     if server.tool_timeout_s:
         common["timeout"] = int(server.tool_timeout_s * 1000)
     if server.transport == "stdio":
-        env = {name: expand(value, ask.environ) for name, value in server.env.items()}
-        arguments = [expand(argument, ask.environ) for argument in server.args]
-        return {"command": expand(server.command, ask.environ), "args": arguments, "env": env, **common}
-    headers = {name: expand(value, ask.environ) for name, value in server.headers.items()}
+        return {"command": server.command, "args": server.args, "env": server.env, **common}
     key = "url" if server.transport == "sse" else "httpUrl"
-    return {key: expand(server.url, ask.environ), "headers": headers, **common}
+    return {key: server.url, "headers": server.headers, **common}
 
 
 AGENT: Agent = Gemini()

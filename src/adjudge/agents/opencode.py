@@ -12,16 +12,14 @@ from adjudge.agents.base import (
     Event,
     Launch,
     Told,
-    classified,
     environment,
-    expand,
-    failed,
     json_lines,
     mapping,
     number,
+    run_failure,
 )
 from adjudge.agents.process import Ran
-from adjudge.domain import ErrorKind, Usage
+from adjudge.domain import MCPServer, Usage
 
 _BASES = {
     "anthropic": ("ANTHROPIC_BASE_URL", "https://api.anthropic.com", "/v1"),
@@ -54,7 +52,7 @@ class OpenCode:
             if base := ask.environ.get(variable):
                 config["provider"][provider] = {"options": {"baseURL": base.rstrip("/") + path}}
         if ask.mcp_servers:
-            config["mcp"] = {server.name: _server(server, ask) for server in ask.mcp_servers}
+            config["mcp"] = {server.name: _server(server) for server in ask.mcp_servers}
         env = environment(
             ask,
             self.credentials,
@@ -81,13 +79,14 @@ def read(events: list[Event], ran: Ran, ask: Ask) -> Told:
     costs = [float(step["cost"]) for step in steps if isinstance(step.get("cost"), int | float)]
     tokens = [mapping(step.get("tokens")) for step in steps]
     known = bool(costs) and sum(costs) > 0
+    complete = bool(steps) and steps[-1].get("reason") == "stop"
     refused = [
         str(part.get("tool"))
         for kind, part in parts
         if kind == "tool_use" and str(mapping(part.get("state")).get("error") or "").startswith(_REFUSED)
     ]
     return Told(
-        text=texts[-1] if texts and steps and steps[-1].get("reason") == "stop" else "",
+        text=texts[-1] if texts and complete else "",
         events=tuple(flat for kind, part in parts for flat in _flat(kind, part)),
         usage=Usage(
             calls=1,
@@ -103,24 +102,19 @@ def read(events: list[Event], ran: Ran, ask: Ask) -> Told:
         turns=len(steps),
         model=ask.model,
         denials={name: refused.count(name) for name in sorted(set(refused))},
-        failure=_failure(ran, events, steps),
+        failure=run_failure(
+            ran,
+            _told(events),
+            complete=complete,
+            unfinished="the agent ended before it answered, as it does when a question of its is rejected",
+        ),
     )
 
 
-def _failure(ran: Ran, events: list[Event], steps: list[Event]) -> tuple[ErrorKind, str] | None:
-    if ran.timed_out or ran.flooded:
-        return failed(ran)
-    for event in reversed(events):
-        if event.get("type") == "error":
-            error = mapping(event.get("error"))
-            told = str(mapping(error.get("data")).get("message") or error.get("name") or "")
-            return classified(told), f"the agent's run failed: {told[:300]}"
-    ended = failed(ran)
-    if ended is not None:
-        return classified(ended[1], ended[0]), ended[1]
-    if not steps or steps[-1].get("reason") != "stop":
-        return ErrorKind.CRASHED, "the agent ended before it answered, as it does when a question of its is rejected"
-    return None
+def _told(events: list[Event]) -> str | None:
+    """The last error that the stream tells of."""
+    errors = [mapping(event.get("error")) for event in events if event.get("type") == "error"]
+    return str(mapping(errors[-1].get("data")).get("message") or errors[-1].get("name") or "") if errors else None
 
 
 def _flat(kind: str, part: Event) -> list[Event]:
@@ -138,13 +132,11 @@ def _flat(kind: str, part: Event) -> list[Event]:
     ]
 
 
-def _server(server: Any, ask: Ask) -> dict[str, Any]:
+def _server(server: MCPServer) -> dict[str, Any]:
     if server.transport == "stdio":
-        command = [expand(word, ask.environ) for word in (server.command, *server.args)]
-        env = {name: expand(value, ask.environ) for name, value in server.env.items()}
-        return {"type": "local", "command": command, "environment": env, "enabled": True}
-    headers = {name: expand(value, ask.environ) for name, value in server.headers.items()}
-    return {"type": "remote", "url": expand(server.url, ask.environ), "headers": headers, "enabled": True}
+        command = [server.command, *server.args]
+        return {"type": "local", "command": command, "environment": server.env, "enabled": True}
+    return {"type": "remote", "url": server.url, "headers": server.headers, "enabled": True}
 
 
 AGENT: Agent = OpenCode()

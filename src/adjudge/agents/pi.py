@@ -10,18 +10,17 @@ from adjudge.agents.base import (
     Event,
     Launch,
     Told,
-    classified,
     environment,
-    failed,
     json_lines,
     listing,
     mapping,
     must_be_confined,
     number,
+    run_failure,
     takes_no_servers,
 )
 from adjudge.agents.process import Ran
-from adjudge.domain import ErrorKind, Usage
+from adjudge.domain import Usage
 
 _EFFORTS = {"none": "off", "max": "xhigh"}
 
@@ -97,21 +96,15 @@ class Pi:
             ),
             turns=sum(event.get("type") == "turn_end" for event in events),
             model=str(last.get("model") or ask.model),
-            failure=_failure(ran, last),
+            failure=run_failure(
+                ran,
+                str(last.get("errorMessage") or "")
+                if last.get("stopReason") == "error"
+                else None,  # its status is 0 then
+                complete=last.get("stopReason") == "stop",
+                unfinished="the agent ended before it answered",
+            ),
         )
-
-
-def _failure(ran: Ran, last: Event) -> tuple[ErrorKind, str] | None:
-    """An error of the provider ends it with exit status 0, and is told of in its last message."""
-    ended = failed(ran)
-    if ended is not None:
-        return classified(ended[1], ended[0]) if not ran.timed_out and not ran.flooded else ended[0], ended[1]
-    if last.get("stopReason") == "error":
-        told = str(last.get("errorMessage") or "")
-        return classified(told), f"the agent's run failed: {told[:300]}"
-    if last.get("stopReason") != "stop":
-        return ErrorKind.CRASHED, "the agent ended before it answered"
-    return None
 
 
 def _text(message: Event) -> str:

@@ -4,16 +4,26 @@ from __future__ import annotations
 
 import asyncio
 import os
-import shutil
 import stat
 import tempfile
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any
 
 import msgspec
 
-from adjudge.agents import AgentError, Ask, Launch, Told, agent_of, check_version, run_process, secrets_of
+from adjudge.agents import (
+    Agent,
+    AgentError,
+    Ask,
+    Launch,
+    Told,
+    absence,
+    agent_of,
+    check_version,
+    expanded,
+    run_process,
+    secrets_of,
+)
 from adjudge.domain import AgentJudge, AnswerBy, BinaryFile, ErrorKind, Place, Sandbox
 from adjudge.models import CallError, ModelRequest, Reply
 from adjudge.prompts import VERDICT_FILE
@@ -37,7 +47,6 @@ _GROUPS = ({"Write", "Edit", "MultiEdit", "NotebookEdit"}, {"Agent", "Task"})
 MAX_VERDICT = 1024 * 1024
 NEVER_SEEN = (".adjudge", ".eval-banana/results")
 """Below the folder of a judge: what earlier judges said is nothing to judge by."""
-MAX_STORED = 64 * 1024 * 1024
 
 
 class Work(msgspec.Struct, frozen=True, kw_only=True):
@@ -103,12 +112,12 @@ async def ask_agent(
                 trusted=judge.sandbox is Sandbox.OFF,
                 budget_usd=judge.budget_usd,
                 timeout_s=timeout_s,
-                mcp_servers=judge.mcp_servers,
+                mcp_servers=tuple(expanded(server, environ) for server in judge.mcp_servers),
                 environ=environ,
             )
             launch = agent.launch(ask)
             await asyncio.to_thread(check_version, agent, judge.agent, launch.env)
-            told = await _run(launch, ask, view, work.transcript, kind, agent.tell)
+            told = await _run(agent, launch, ask, view, work.transcript, kind)
         except AgentError as error:
             raise CallError(error.kind, str(error)) from None
         except StagingError as error:
@@ -172,7 +181,7 @@ def _start(judge: AgentJudge, folder: Path) -> Path:
     return start
 
 
-async def _run(launch: Launch, ask: Ask, view: View, transcript: Path, kind: Kind, tell: Any) -> Told:
+async def _run(agent: Agent, launch: Launch, ask: Ask, view: View, transcript: Path, kind: Kind) -> Told:
     for name, text in launch.files.items():
         path = ask.home / name
         path.parent.mkdir(parents=True, exist_ok=True)
@@ -183,16 +192,16 @@ async def _run(launch: Launch, ask: Ask, view: View, transcript: Path, kind: Kin
     Path(f"{transcript}.prompt.txt").write_text(ask.prompt, encoding="utf-8", errors="replace")
     sockets = ask.home.parent / "s"
     sockets.mkdir()
-    relay = Relay(sockets, () if kind is Kind.NONE or view.network else launch.endpoints)
-    async with relay:
-        env = {**launch.env, **({} if kind is Kind.NONE or view.network else relay.variables)}
+    closed = kind is not Kind.NONE and not view.network
+    async with Relay(sockets, launch.endpoints if closed else ()) as relay:
+        env = {**launch.env, **(relay.variables if closed else {})}
         view = msgspec.structs.replace(view, reads=(*view.reads, *map(Path, launch.reads)))
         argv = confined(kind, launch.argv, view, env=env, ports=relay.ports, scratch=ask.home.parent)
         cwd = view.cwd if kind is Kind.NONE else ask.home.parent
         ran = await run_process(
             argv, env=env, cwd=cwd, stdin=launch.stdin, stdout=stdout, stderr=stderr, limit_s=ask.timeout_s
         )
-    told: Told = await asyncio.to_thread(tell, ran, ask)
+    told = await asyncio.to_thread(agent.tell, ran, ask)
     await asyncio.to_thread(_without_secrets, (stdout, stderr), secrets_of(ask))
     return msgspec.structs.replace(told, exit_code=ran.status)
 
@@ -202,16 +211,15 @@ def _without_secrets(files: Sequence[Path], secrets: Sequence[str]) -> None:
     for path in files:
         if not path.exists():
             continue
-        size = path.stat().st_size
-        if size == 0:
+        data = path.read_bytes()
+        if not data:
             path.unlink()
-        elif size <= 2 * MAX_STORED:
-            data = path.read_bytes()
-            cleaned = data
-            for secret in secrets:
-                cleaned = cleaned.replace(secret.encode(), b"[secret]")
-            if cleaned != data:
-                path.write_bytes(cleaned)
+            continue
+        cleaned = data
+        for secret in secrets:
+            cleaned = cleaned.replace(secret.encode(), b"[secret]")
+        if cleaned != data:
+            path.write_bytes(cleaned)
 
 
 def _verdict_file(output: Path) -> str | None:
@@ -254,10 +262,6 @@ def _reply(told: Told, answer: str | None, notes: Sequence[str]) -> Reply:
 def program_problem(judge: AgentJudge, environ: Mapping[str, str]) -> str:
     """Why the judge's program cannot be started here; empty when it can."""
     try:
-        agent = agent_of(judge.agent)
+        return absence(agent_of(judge.agent), environ)
     except AgentError as error:
         return str(error)
-    if shutil.which(agent.binary, path=environ.get("PATH")) is not None:
-        return ""
-    how = f" ({agent.install})" if agent.install else ""
-    return f"the agent {judge.agent.name} needs {agent.binary}, which is not on the PATH{how}"

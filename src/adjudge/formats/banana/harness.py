@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import re
-from pathlib import Path
 
 import msgspec
 
@@ -159,12 +158,3 @@ def _spelled(value: str, key: str, problems: list[Problem]) -> str:
 
 def _literal(text: str) -> str:
     return text.replace("$", "$$")
-
-
-def script_problem(path: Path) -> str:
-    """Why a script cannot be run; empty when it can be read."""
-    try:
-        path.read_bytes()
-    except OSError as error:
-        return error.strerror or str(error)
-    return ""
