@@ -46,6 +46,7 @@ from adjudge.domain.judge import (
     Reduce,
     ScriptJudge,
     kind_of,
+    upgraded,
 )
 from adjudge.domain.names import closest
 from adjudge.domain.providers import OpenRouter, is_this_machine
@@ -166,4 +167,5 @@ __all__ = [
     "result_schema",
     "shown",
     "unscored",
+    "upgraded",
 ]

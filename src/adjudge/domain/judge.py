@@ -292,6 +292,11 @@ class AgentJudge(LLMJudge, frozen=True, kw_only=True, tag="agent", omit_defaults
     attempts: int = 1
 
 
+def upgraded(judge: LLMJudge, **fields: Any) -> AgentJudge:
+    """The agent judge that asks what an LLM judge asks; `fields` stand over those of the LLM judge."""
+    return AgentJudge(**{**{name: getattr(judge, name) for name in judge.__struct_fields__}, **fields})
+
+
 class ScriptJudge(JudgeBase, frozen=True, kw_only=True, tag="script", omit_defaults=True):
     """A Python program that passes by ending with exit status 0. It runs in the case's folder.
 

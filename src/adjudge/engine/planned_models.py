@@ -25,9 +25,9 @@ from adjudge.domain import (
     Problem,
     ProviderOptions,
     Suite,
+    upgraded,
 )
 from adjudge.engine.options import RunOptions
-from adjudge.judges.agent import program_problem
 from adjudge.models import (
     CHARACTERS_PER_TOKEN,
     CredentialsError,
@@ -79,6 +79,8 @@ class ModelPlanner:
 
     def _agent(self, judge: AgentJudge) -> AgentJudge:
         """An agent judge with its model: its own, the suite's, or the one that the agent takes by itself."""
+        from adjudge.judges.agent import program_problem  # with what it takes to run agents
+
         default = "" if judge.agent.template else self._suite.default_model or self._environ.get("EVAL_JUDGE_MODEL", "")
         judge = msgspec.structs.replace(judge, model=self._options.judge_model or judge.model or default)
         problem = program_problem(judge, self._environ)
@@ -91,10 +93,16 @@ class ModelPlanner:
 
     def _by_runner(self, judge: LLMJudge, model: str) -> AgentJudge:
         """A judge whose model only the suite's runner serves: the runner is handed the prompt, in an empty folder."""
-        fields = {name: getattr(judge, name) for name in judge.__struct_fields__}
-        runner = self._suite.runner or AgentSpec()
-        fields |= {"model": "", "panel": (), "options": None, "attempts": 1}
-        agent = AgentJudge(**fields, agent=runner, place=Place.EMPTY, answer_by=AnswerBy.STRUCTURED)
+        agent = upgraded(
+            judge,
+            model="",
+            panel=(),
+            options=None,
+            attempts=1,
+            agent=self._suite.runner or AgentSpec(),
+            place=Place.EMPTY,
+            answer_by=AnswerBy.STRUCTURED,
+        )
         checked = self._agent(agent)
         return msgspec.structs.replace(checked, model=model)
 

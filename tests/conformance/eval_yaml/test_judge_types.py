@@ -303,3 +303,10 @@ def test_a_literal_block_of_a_check_keeps_its_line_numbers(tmp_path: Path) -> No
     found = only_score(write_text(tmp_path, text))
     assert found.error is not None
     assert "line 4" in found.error.message
+
+
+def test_everything_wrong_with_an_agent_is_told_at_once(tmp_path: Path) -> None:
+    agent = {"runner": {"type": "cloude", "effort": "huge"}, "sandbox": "strickt", "context": ["gone"], "timeout": 0}
+    found = errors(write_suite(tmp_path, [{"name": "j", "feedback_type": "bool", "prompt": "p", "agent": agent}]))
+    for key in ("agent.runner.type", "agent.runner.effort", "agent.sandbox", "agent.context[0]", "agent.timeout"):
+        assert sum(f"judges[0].{key}: " in error for error in found) == 1

@@ -8,7 +8,7 @@ from pathlib import Path
 from adjudge.domain import (
     BUILTIN_JUDGES,
     EFFORTS,
-    AgentJudge,
+    AgentSpec,
     BuiltinJudge,
     CheckJudge,
     CodeJudge,
@@ -18,6 +18,7 @@ from adjudge.domain import (
     Problem,
     closest,
     compile_snippet,
+    upgraded,
 )
 from adjudge.formats.convert import Converter, nearest
 from adjudge.formats.eval_yaml.agents import agent_fields, read_runner
@@ -144,25 +145,19 @@ class JudgeReader:
         judge = self._llm(entry)
         if runner.effort is not None and runner.effort not in EFFORTS:
             entry.error("agent.runner.effort", f"must be one of {', '.join(EFFORTS)}, got {runner.effort!r}")
-            return None
-        if spec is None or not isinstance(judge, LLMJudge):
-            return None
         if isinstance(entry.config.model, list):
             entry.error("model", "an agent judge takes one model")
-        fields = {name: getattr(judge, name) for name in judge.__struct_fields__}
-        fields |= {"options": None, "attempts": 1, "effort": judge.effort or runner.effort or ""}
-        roots = [Path(path) for path in self.code_paths]
-        fields |= agent_fields(
+        fields = agent_fields(
             block,
             report,
-            spec=spec,
+            spec=spec or AgentSpec(),
             outputs=self.outputs,
-            roots=roots,
+            roots=[Path(path) for path in self.code_paths],
             execution_timeout=self.execution_timeout,
         )
-        return AgentJudge(**fields)
+        return upgraded(judge, options=None, attempts=1, effort=judge.effort or runner.effort or "", **fields)
 
-    def _llm(self, entry: Entry) -> Judge:
+    def _llm(self, entry: Entry) -> LLMJudge:
         config = entry.config
         agent = config.agent is not None
         if agent and not any(getattr(config, key) is not None for key in LLM_KEYS):
