@@ -102,6 +102,13 @@ def test_version_imports_next_to_nothing() -> None:
     assert len(loaded) < 230
 
 
+def test_what_runs_agents_and_scripts_is_imported_for_them_alone() -> None:
+    """Workers and verifiers start thousands of times within containers."""
+    loaded = modules_after("import adjudge.engine.run, adjudge.judges.criteria.loader")
+    assert not [name for name in loaded if name.startswith(("adjudge.agents", "adjudge.sandbox"))]
+    assert "asyncio" not in modules_after("import adjudge.engine.worker, adjudge.judges.criteria.loader")
+
+
 def test_validate_imports_no_network_and_no_tables() -> None:
     loaded = modules_after("import adjudge.cli.validate, adjudge.formats")
     assert not loaded & {"httpx", "rich", "asyncio", "sqlite3", "genai_prices", "pydantic", "numpy", "ssl"}

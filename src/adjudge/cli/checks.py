@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import json
 import os
 import secrets
@@ -18,9 +19,9 @@ import click
 from adjudge._version import __version__
 from adjudge.api import write_run
 from adjudge.cli.common import Refused, complain, show_problems
+from adjudge.cli.notes import Notes
 from adjudge.domain import ConfigError, RunResult, Status, StoreError, Verdict
 from adjudge.engine import RunOptions, make_plan
-from adjudge.engine.observer import Silent
 from adjudge.engine.run import execute
 from adjudge.formats.banana import Loaded
 from adjudge.whole_files import write_whole
@@ -141,7 +142,7 @@ def _flat(output: Path) -> Path:
     return output
 
 
-class _Watcher(Silent):
+class _Watcher(Notes):
     """Shows each check as it ends, and keeps the reports up to date."""
 
     def __init__(self, run: Path, count: int) -> None:
@@ -160,16 +161,10 @@ class _Watcher(Silent):
             _refresh(self._run)
             self._written = time.monotonic()
 
-    def note(self, text: str, *, detail: bool = False) -> None:
-        if not detail:
-            complain(text, colour="yellow")
-
 
 def _refresh(run: Path) -> None:
-    try:
+    with contextlib.suppress(StoreError, OSError):
         write_run(run)
-    except (StoreError, OSError):
-        return
 
 
 def _tell(made: dict[str, Any], result: RunResult, run: Path) -> None:

@@ -12,8 +12,8 @@ from pathlib import Path
 import click
 
 from adjudge.cli.common import Refused, complain, show_problems
+from adjudge.cli.notes import Notes
 from adjudge.domain import EFFORTS, AgentJudge, ConfigError, OnError, RunResult, Snapshot, StoreError, Suite
-from adjudge.engine.observer import Silent
 from adjudge.engine.options import RunOptions
 from adjudge.engine.plan import make_plan
 from adjudge.engine.results import read_run
@@ -110,12 +110,6 @@ def _judge(
             shutil.rmtree(run, ignore_errors=True)
 
 
-class _Notes(Silent):
-    def note(self, text: str, *, detail: bool = False) -> None:
-        if not detail:
-            complain(text, colour="yellow")
-
-
 def _run(suite: Suite, options: RunOptions, spare: SpareWorker, output: Path, *, keep: bool) -> int:
     try:
         plan = make_plan(suite, options)
@@ -123,7 +117,7 @@ def _run(suite: Suite, options: RunOptions, spare: SpareWorker, output: Path, *,
         raise Refused(error.problems) from None
     assert options.output is not None
     try:
-        ended = asyncio.run(execute(plan, options, _Notes(), spare=spare))
+        ended = asyncio.run(execute(plan, options, Notes(), spare=spare))
         if ended.interrupted:
             complain(f"interrupted; --run-dir {options.output} goes on from there")
             return 130

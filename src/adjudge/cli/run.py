@@ -69,11 +69,10 @@ _SEVERITY = [0, 3, 4, 1]
 
 
 def _formats(path: Path) -> list[str | None]:
-    """The formats that a folder holds, when there are several: each is judged as a suite of its own."""
+    """The formats that a folder holds. Where there are several, each is judged as a suite of its own."""
     from adjudge.formats import detected
 
-    found: list[str | None] = list(detected(path)) if path.is_dir() else []
-    return found if len(found) > 1 else []
+    return [*detected(path)] if path.is_dir() else []
 
 
 def _run(suite: Suite, options: RunOptions, spare: SpareWorker, *, as_json: bool, quiet: bool, verbose: bool) -> int:

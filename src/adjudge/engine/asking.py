@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, NamedTuple, Protocol
 import msgspec
 
 from adjudge.domain import ErrorKind, Failure, LLMJudge, ModelJudge, Status, StoreError, Verdict
-from adjudge.engine.callers import AgentCaller, Caller, ModelCaller
+from adjudge.engine.callers import Caller, ModelCaller
 from adjudge.engine.options import RunOptions
 from adjudge.engine.plan import RunPlan
 from adjudge.engine.rundir import HOME
@@ -31,13 +31,6 @@ def call_key(identity: bytes, sample: int) -> str:
 
 def _no_answer(error: CallError) -> Answer:
     return Answer(None, failure=Failure(error.kind, error.message))
-
-
-async def _identity(caller: Caller, request: ModelRequest) -> bytes:
-    """In a thread where it takes looking at files."""
-    if isinstance(caller, AgentCaller):
-        return await asyncio.to_thread(caller.identity, request)
-    return caller.identity(request)
 
 
 class Note(Protocol):
@@ -151,7 +144,7 @@ class Asker:
                     request, correction=reading.correction(call, len(replies) + 1, attempts)
                 )
             try:
-                key = call_key(await _identity(caller, request), sample)
+                key = call_key(await caller.identity(request), sample)
                 keys.append(key)
                 question = _Question(key, caller, request, deadline)
                 reply, asked = await self._reply(question, anew=anew)

@@ -14,7 +14,6 @@ from typing import TYPE_CHECKING, Protocol
 
 import msgspec
 
-from adjudge.agents import version_of
 from adjudge.domain import AgentJudge, Case, CaseRef, ErrorKind, Place, Usage
 from adjudge.models import CHARACTERS_PER_TOKEN, CallError, Endpoint, ModelRequest, Reply, cost_usd
 
@@ -46,8 +45,12 @@ class Caller(Protocol):
         """What the journal calls it."""
         ...
 
-    def identity(self, request: ModelRequest) -> bytes:
-        """Everything that can change the answer but the sample."""
+    async def identity(self, request: ModelRequest) -> bytes:
+        """Everything that can change the answer but the sample.
+
+        Raises:
+            CallError: what it would look at cannot be read.
+        """
         ...
 
     def expected_usd(self, request: ModelRequest) -> float | None:
@@ -78,8 +81,8 @@ class ModelCaller:
             self._encoded = (request, body)
         return self._encoded[1]
 
-    def identity(self, request: ModelRequest) -> bytes:
-        return self._endpoint.url.encode() + b"\0" + self._body(request)
+    async def identity(self, request: ModelRequest) -> bytes:
+        return model_identity(self._endpoint, self._body(request))
 
     def expected_usd(self, request: ModelRequest) -> float | None:
         return expected_usd(self._endpoint, len(self._body(request)))
@@ -96,34 +99,43 @@ class ModelCaller:
         )
 
 
+class AgentCallers:
+    """Makes the callers of a run's agents, which share what is kept here."""
+
+    def __init__(self, run: Path, environ: Mapping[str, str], *, at_once: int) -> None:
+        self.environ = environ
+        self.places = asyncio.Semaphore(at_once)
+        self.alone = asyncio.Lock()
+        """For judges that change the folder that they work on."""
+        self._run = run
+
+    def caller(self, judge: AgentJudge, case: CaseRef, group: int, sample: int) -> AgentCaller:
+        place = judge.artifacts or transcript_name(case.id, judge.name, group, sample)
+        return AgentCaller(judge, case, self, (self._run / place).absolute())
+
+
 class AgentCaller:
     """An agent on one case."""
 
-    def __init__(
-        self,
-        judge: AgentJudge,
-        case: CaseRef,
-        places: asyncio.Semaphore,
-        alone: asyncio.Lock,
-        environ: Mapping[str, str],
-        transcript: Path,
-    ) -> None:
+    def __init__(self, judge: AgentJudge, case: CaseRef, shared: AgentCallers, transcript: Path) -> None:
         self.model = judge.model or judge.agent.name
         self._judge = judge
         self._case = case
-        self._places = places
-        self._alone = alone if judge.place is Place.FOLDER and not judge.isolated else contextlib.nullcontext()
-        self._environ = environ
+        self._shared = shared
+        self._changes = judge.place is Place.FOLDER and not judge.isolated
         self._transcript = transcript
         self._loaded: Case | None = None
         self._runs = 0
 
-    def identity(self, request: ModelRequest) -> bytes:
+    async def identity(self, request: ModelRequest) -> bytes:
         """The judge, what it is told, the program's version, and what it looks at."""
-        from adjudge.agents import agent_of
+        return await asyncio.to_thread(self._identity, request)
+
+    def _identity(self, request: ModelRequest) -> bytes:
+        from adjudge.agents import agent_of, version_of
 
         judge = msgspec.structs.replace(self._judge, location="", samples=1, timeout_s=0.0, attempts=1)
-        version = version_of(agent_of(self._judge.agent), self._environ)
+        version = version_of(agent_of(self._judge.agent), self._shared.environ)
         parts = [msgspec.json.encode(judge), request.prompt.encode("utf-8", "replace"), version.encode()]
         if self._judge.place is Place.FOLDER:
             parts.append(folder_state(self._folder()))
@@ -138,13 +150,15 @@ class AgentCaller:
     async def ask(self, request: ModelRequest, deadline: Deadline, admit: Callable[[], None], keep: Keep) -> Reply:
         from adjudge.judges.agent import Work, ask_agent
 
-        async with self._alone, self._places:
+        async with self._shared.alone if self._changes else contextlib.nullcontext(), self._shared.places:
             admit()
             self._runs += 1
             name = str(self._transcript) if self._runs == 1 else f"{self._transcript}.{self._runs}"
             case = await asyncio.to_thread(self._work)
             work = Work(folder=self._folder(), outputs=case.outputs, transcript=Path(name))
-            reply = await ask_agent(self._judge, request, work, environ=self._environ, timeout_s=self._judge.timeout_s)
+            reply = await ask_agent(
+                self._judge, request, work, environ=self._shared.environ, timeout_s=self._judge.timeout_s
+            )
             await keep(reply)
             return reply
 
@@ -158,6 +172,11 @@ class AgentCaller:
 
     def _folder(self) -> Path:
         return Path(self._work().directory or os.getcwd())  # noqa: PTH109
+
+
+def model_identity(endpoint: Endpoint, body: bytes) -> bytes:
+    """What tells a question to a model from any other: where it goes, and all that is sent."""
+    return endpoint.url.encode() + b"\0" + body
 
 
 def expected_usd(endpoint: Endpoint, body_length: int) -> float | None:

@@ -8,7 +8,7 @@ import msgspec
 
 from adjudge.domain import DecisionJudge, LLMJudge, StoreError, Usage, kind_of
 from adjudge.engine.asking import call_key
-from adjudge.engine.callers import ANSWER_TOKENS
+from adjudge.engine.callers import ANSWER_TOKENS, model_identity
 from adjudge.engine.options import RunOptions
 from adjudge.engine.plan import RunPlan
 from adjudge.engine.pool import WorkerPool, cores
@@ -79,7 +79,7 @@ def _body(endpoint: Endpoint | None, request: ModelRequest) -> bytes:
 
 def _is_kept(stores: list[Store], endpoint: Endpoint | None, body: bytes, sample: int) -> bool:
     return endpoint is not None and any(
-        store.reply(call_key(endpoint.url.encode() + b"\0" + body, sample)) is not None for store in stores
+        store.reply(call_key(model_identity(endpoint, body), sample)) is not None for store in stores
     )
 
 

@@ -10,6 +10,7 @@ import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import msgspec
 
@@ -27,7 +28,7 @@ from adjudge.domain import (
 )
 from adjudge.domain import ErrorKind as Kind
 from adjudge.engine.asking import Asker
-from adjudge.engine.callers import AgentCaller, Caller, transcript_name
+from adjudge.engine.callers import AgentCallers, Caller, transcript_name
 from adjudge.engine.observer import Observer
 from adjudge.engine.options import RunOptions
 from adjudge.engine.plan import RunPlan
@@ -38,9 +39,11 @@ from adjudge.engine.shares import all_parts, failed, first_cause, parts_of, skip
 from adjudge.engine.spare import SpareWorker
 from adjudge.engine.store import Statement, Store, put_times, put_verdict
 from adjudge.judges import Asked
-from adjudge.judges.script import ScriptRunner
 from adjudge.models import ModelRequest
 from adjudge.scoring import blocked_judges, decided, gate_judges
+
+if TYPE_CHECKING:
+    from adjudge.judges.script import ScriptRunner
 
 GRACE_S = 15.0
 STAGGER_S = 0.06
@@ -104,9 +107,8 @@ class _Run:
         self.case_tasks: set[asyncio.Task[None]] = set()
         self.index = {judge.name: index for index, judge in enumerate(plan.judges)}
         self.environ = {**os.environ, **options.environ}
-        self.agents = asyncio.Semaphore(options.agents_at_once)
-        self.alone = asyncio.Lock()
-        self.scripts = ScriptRunner(self.environ, at_once=options.scripts_at_once)
+        self.agents = AgentCallers(run, self.environ, at_once=options.agents_at_once)
+        self.scripts: ScriptRunner | None = None
 
     async def go(self) -> Ended:
         resumed = self.store.meta("fingerprint") is not None
@@ -136,7 +138,8 @@ class _Run:
                     raise first_cause(group) from None
                 finally:
                     pool.close()
-                    await self.scripts.close()
+                    if self.scripts is not None:
+                        await self.scripts.close()
                     await asker.close()
                     self.observer.finished()
         if not self.stopping and not self.transient:
@@ -217,7 +220,18 @@ class _Run:
         judges = [judge for judge in self.plan.judges if isinstance(judge, ScriptJudge)]
         if not judges:
             return
-        case = await asyncio.to_thread(ref.load)
+        from adjudge.judges.script import (
+            ScriptRunner,
+        )  # with what it takes to run processes, for those that have scripts
+
+        runner = self.scripts = self.scripts or ScriptRunner(self.environ, at_once=self.options.scripts_at_once)
+        try:
+            case = await asyncio.to_thread(ref.load)
+        except (OSError, ValueError) as error:
+            for judge in judges:
+                made = failed(ref.id, judge, Failure(Kind.INPUT, str(error)))
+                await self._keep([(verdict, "", True) for verdict in made])
+            return
         folder = Path(case.directory or os.getcwd())  # noqa: PTH109
 
         async def one(judge: ScriptJudge) -> None:
@@ -225,7 +239,7 @@ class _Run:
                 return
             files = self.run / (judge.artifacts or transcript_name(ref.id, judge.name, 0, 0))
             began = time.time()
-            outcome = await self.scripts.run(judge, folder, files.absolute())
+            outcome = await runner.run(judge, folder, files.absolute())
             item = Item(self.index[judge.name], outcome=outcome)
             made = [(verdict, "", True) for verdict in verdicts_of(ref.id, judge, item)]
             await self._keep(made, [put_times(ref.id, judge.name, began, time.time())])
@@ -236,8 +250,7 @@ class _Run:
         """Who answers for a judge."""
         if not isinstance(judge, AgentJudge):
             return asker.model(judge)
-        place = judge.artifacts or transcript_name(ref.id, judge.name, group, sample)
-        return AgentCaller(judge, ref, self.agents, self.alone, self.environ, (self.run / place).absolute())
+        return self.agents.caller(judge, ref, group, sample)
 
     def _local(self, case: str, outcome: CaseOutcome) -> list[tuple[Verdict, str, bool]]:
         """(verdict, key, fresh) for everything about a case that needs no model."""
@@ -255,7 +268,7 @@ class _Run:
         if outcome.failure is not None:
             done = {item.judge for item in outcome.items}
             for index, judge in enumerate(self.plan.judges):
-                if index not in done:
+                if index not in done and not isinstance(judge, ScriptJudge):
                     made += [(verdict, "", True) for verdict in failed(case, judge, outcome.failure)]
         return made
 

@@ -7,12 +7,12 @@ import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 
-from adjudge.sandbox.copies import copy_folder
-
 
 @contextlib.contextmanager
 def copied(workspace: Path) -> Iterator[Path]:
     """A copy of the workspace that is gone afterwards."""
+    from adjudge.sandbox import copy_folder  # every worker for criteria imports this module, and few copy anything
+
     with tempfile.TemporaryDirectory(prefix="adjudge-", ignore_cleanup_errors=True) as folder:
         copy = Path(folder, workspace.name or "workspace")
         if workspace.is_dir():
