@@ -12,6 +12,7 @@ from adjudge.domain.agent import (
 )
 from adjudge.domain.case import BinaryFile, Case, CaseRef, CaseSource, CaseStub, InlineCases, Metrics, TokenUsage
 from adjudge.domain.catalogue import BUILTIN_JUDGES, BuiltinInfo
+from adjudge.domain.detail import CaseDetail, Exchange
 from adjudge.domain.errors import (
     AdjudgeError,
     ConfigError,
@@ -20,6 +21,24 @@ from adjudge.domain.errors import (
     MissingExtraError,
     Problem,
     StoreError,
+)
+from adjudge.domain.execution import (
+    ALWAYS,
+    PHASES,
+    CaseRun,
+    Execution,
+    ExecutionResult,
+    Hook,
+    Interception,
+    OnFailure,
+    Output,
+    PathRule,
+    Permissions,
+    RunMode,
+    RunState,
+    Step,
+    StepRun,
+    WorkspaceFile,
 )
 from adjudge.domain.gate import Decision, GateCheck, GateResult, Threshold
 from adjudge.domain.judge import (
@@ -49,6 +68,7 @@ from adjudge.domain.judge import (
     upgraded,
 )
 from adjudge.domain.names import closest
+from adjudge.domain.pairwise import ORDERS, PREFERENCES, OrderSaid, PairwiseCase, PairwiseResult
 from adjudge.domain.providers import OpenRouter, is_this_machine
 from adjudge.domain.registered import CriteriaFile, Discovered, RegisteredCheck
 from adjudge.domain.result import (
@@ -74,9 +94,13 @@ from adjudge.domain.verdict import Status, Usage, Verdict, unscored
 
 __all__ = [
     "AGENTS",
+    "ALWAYS",
     "BUILTIN_JUDGES",
     "EFFORTS",
     "GUARD",
+    "ORDERS",
+    "PHASES",
+    "PREFERENCES",
     "SCHEMA_VERSION",
     "AdjudgeError",
     "AgentJudge",
@@ -89,8 +113,10 @@ __all__ = [
     "BuiltinInfo",
     "BuiltinJudge",
     "Case",
+    "CaseDetail",
     "CaseRef",
     "CaseRewards",
+    "CaseRun",
     "CaseSource",
     "CaseStub",
     "CheckJudge",
@@ -105,13 +131,18 @@ __all__ = [
     "Discovered",
     "ErrorKind",
     "Examples",
+    "Exchange",
+    "Execution",
+    "ExecutionResult",
     "Exemplar",
     "Failure",
     "GateCheck",
     "GateResult",
     "Guard",
+    "Hook",
     "HumanAgreement",
     "InlineCases",
+    "Interception",
     "Interval",
     "Judge",
     "JudgeBase",
@@ -129,8 +160,15 @@ __all__ = [
     "Numeric",
     "OffScaleError",
     "OnError",
+    "OnFailure",
     "OpenRouter",
+    "OrderSaid",
+    "Output",
+    "PairwiseCase",
+    "PairwiseResult",
     "PanelAgreement",
+    "PathRule",
+    "Permissions",
     "Place",
     "Problem",
     "PromptBy",
@@ -141,7 +179,9 @@ __all__ = [
     "RewardPart",
     "RewardRule",
     "RewardScore",
+    "RunMode",
     "RunResult",
+    "RunState",
     "SampleRecord",
     "Sandbox",
     "Scale",
@@ -150,6 +190,8 @@ __all__ = [
     "Snapshot",
     "Stability",
     "Status",
+    "Step",
+    "StepRun",
     "StoreError",
     "Suite",
     "Threshold",
@@ -157,6 +199,7 @@ __all__ = [
     "Usage",
     "Value",
     "Verdict",
+    "WorkspaceFile",
     "closest",
     "compile_snippet",
     "duplicates",

@@ -8,8 +8,10 @@ import msgspec
 
 from adjudge.domain.case import CaseStub
 from adjudge.domain.errors import Failure, Problem
+from adjudge.domain.execution import ExecutionResult
 from adjudge.domain.gate import GateResult, Threshold
 from adjudge.domain.judge import Judge
+from adjudge.domain.pairwise import PairwiseResult
 from adjudge.domain.reward import OnError, RewardNode, RewardScore
 from adjudge.domain.scale import Value
 from adjudge.domain.verdict import Status, Usage
@@ -202,6 +204,11 @@ class RunResult(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     usage: Usage = Usage()
     left_out: tuple[LeftOut, ...] = ()
     warnings: tuple[Problem, ...] = ()
+    execution: ExecutionResult | None = None
+    """How the agent under test went, when it was run."""
+    pairwise: tuple[PairwiseResult, ...] = ()
+    baseline: str = ""
+    """The run that this one is compared with."""
 
     @property
     def decision(self) -> str:
