@@ -6,15 +6,18 @@ import inspect
 import os
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import msgspec
 
-from adjudge.domain import AdjudgeError, CodeJudge, ConfigError, Criterion, RunResult, Scale, Suite
+from adjudge.domain import AdjudgeError, CodeJudge, ConfigError, Criterion, RunResult, Scale, StoreError, Suite
 from adjudge.engine import RunOptions, make_plan, read_result, read_run
 from adjudge.engine.results import read_times
 from adjudge.engine.spawn import WORKER_MARK
 from adjudge.judges.local import remember_function
+
+if TYPE_CHECKING:
+    from adjudge.engine.options import BaselineRun
 
 
 def load(path: str | Path, *, format: str | None = None, workspace: str | Path | None = None) -> Suite:
@@ -57,11 +60,38 @@ async def run_async(suite: Suite | str | Path, *, workspace: str | Path | None =
     from adjudge.engine.run import execute
 
     loaded = suite if isinstance(suite, Suite) else load(suite, workspace=workspace)
+    if isinstance(options.get("baseline"), str | Path):
+        limits = {key: options.pop(key) for key in ("max_drop", "allow_missing") if key in options}
+        options["baseline"] = baseline_run(loaded, options["baseline"], **limits)
     chosen = make_options(**options)
     ended = await execute(make_plan(loaded, chosen), chosen, Silent())
     if ended.interrupted:
         raise KeyboardInterrupt
     return write_run(ended.run)
+
+
+def baseline_run(
+    suite: Suite, name: str | Path, *, max_drop: float | None = None, allow_missing: bool = False
+) -> BaselineRun:
+    """The run that a suite's run is held against: a run directory, or the name of one among the suite's runs.
+
+    Without a `max_drop` judges that have a threshold may fall by 0.5 on their own scale; with one, every judge by it.
+
+    Raises:
+        StoreError: there is no such run, or it cannot be read.
+    """
+    from adjudge.engine import HOME
+    from adjudge.engine.options import BaselineRun
+    from adjudge.scoring import BaselineLimits, baseline_of
+
+    folders = [Path(name), Path(suite.runs or HOME / "runs" / suite.name) / name, HOME / "runs" / suite.name / name]
+    folder = next((folder for folder in folders if folder.is_dir()), None)
+    if folder is None:
+        raise StoreError(f"there is no run {str(name)!r}, neither as a folder nor in {folders[1].parent}")
+    limits = BaselineLimits(
+        max_drop=0.5 if max_drop is None else max_drop, every_judge=max_drop is not None, allow_missing=allow_missing
+    )
+    return BaselineRun(folder=folder, figures=baseline_of(read(folder), name=folder.name), limits=limits)
 
 
 def write_run(run: Path) -> RunResult:
@@ -74,10 +104,14 @@ def write_run(run: Path) -> RunResult:
 
     snapshot, result = read_run(run)
     write_files(result, run)
-    if result.rewards:
+    if snapshot.rewards:
         from adjudge.formats import rewardkit
 
         rewardkit.write(result, snapshot, run / "reward.json")
+    if snapshot.format == "eval_yaml":
+        from adjudge.formats import eval_yaml
+
+        eval_yaml.write(result, snapshot, run)
     if snapshot.format == "banana":
         from adjudge.formats import banana
 
@@ -101,12 +135,20 @@ def make_options(**options: Any) -> RunOptions:
 
 
 def read(run: str | Path) -> RunResult:
-    """Recompute the result of a run directory from its journal.
+    """The result of a run directory: recomputed from its journal, or read from a summary.yaml of agent-eval-harness.
 
     Raises:
-        StoreError: it is no run directory.
+        StoreError: it is no run directory, or a file of it cannot be read.
     """
-    return read_result(Path(run))
+    from adjudge.engine.rundir import JOURNAL
+    from adjudge.formats.eval_yaml.summary import SUMMARY, read_summary
+
+    folder = Path(run)
+    if (folder / JOURNAL).exists():
+        return read_result(folder)
+    if (folder / SUMMARY).exists():
+        return read_summary(folder)
+    raise StoreError(f"{run} is no run directory: it has neither {JOURNAL} nor {SUMMARY}")
 
 
 def code_judge(function: Callable[..., Any], *, scale: Scale | None = None, **fields: Any) -> CodeJudge:

@@ -131,6 +131,52 @@ def test_the_tool_trace_numbers_every_call_and_marks_those_of_subagents() -> Non
     ]
 
 
+def answered(key: str, content: Any, **keys: Any) -> dict[str, Any]:
+    return {"type": "tool_result", "tool_use_id": key, "content": content, **keys}
+
+
+def test_a_tool_call_has_what_the_tool_gave_back() -> None:
+    events = [
+        used({**call("Bash", command="ls"), "id": "t1"}, {**call("Bash", command="no"), "id": "t2"}),
+        answered("t1", "a.md"),
+        answered("t2", [{"type": "text", "text": "not "}, {"type": "text", "text": "found"}], is_error=True),
+        used({**call("Read", path="x"), "id": "t3"}),
+    ]
+    assert tool_calls(events) == [
+        {**call("Bash", command="ls"), "id": "t1", "result": "a.md", "is_error": False},
+        {**call("Bash", command="no"), "id": "t2", "result": "not \nfound", "is_error": True},
+        {**call("Read", path="x"), "id": "t3", "result": None, "is_error": None},
+    ]
+
+
+def test_a_long_result_is_capped() -> None:
+    events = [used({**call("Bash"), "id": "t1"}), answered("t1", "x" * 5000)]
+    assert tool_calls(events)[0]["result"] == "x" * 2000
+
+
+@pytest.mark.parametrize(
+    ("patterns", "names"),
+    [
+        ((), ["Read", "ReadNotebook", "mcp__a__x", "mcp__b__x", "read"]),
+        (("Read",), ["Read"]),
+        (("Read*",), ["Read", "ReadNotebook"]),
+        (("mcp__a*",), ["mcp__a__x"]),
+        (("mcp__*", "read"), ["mcp__a__x", "mcp__b__x", "read"]),
+        (("ead",), []),
+        (("[",), []),
+    ],
+)
+def test_patterns_are_globs_for_the_whole_name(patterns: tuple[str, ...], names: list[str]) -> None:
+    events = [used(*map(call, ["Read", "ReadNotebook", "mcp__a__x", "mcp__b__x", "read"]))]
+    assert [one["name"] for one in tool_calls(events, patterns)] == names
+
+
+def test_long_reasoning_is_cut_with_a_mark() -> None:
+    text = reasoning([said("x" * 300_000), said("y" * 300_000)])
+    assert len(text) < 400_100
+    assert text.endswith("[... cut: 600002 characters in all]")
+
+
 @pytest.mark.parametrize(
     "forged",
     [
@@ -176,7 +222,7 @@ EVENT = st.dictionaries(st.sampled_from(KEYS), JSON | st.just("assistant"), max_
 @given(st.lists(EVENT, max_size=5))
 def test_events_of_any_shape_give_texts(events: list[dict[str, Any]]) -> None:
     assert all(isinstance(text(events), str) for text in (conversation, reasoning, tool_trace))
-    assert all(entry.keys() == {"name", "input"} for entry in tool_calls(events))
+    assert all(entry.keys() >= {"name", "input"} for entry in tool_calls(events))
 
 
 @given(st.binary(max_size=100) | st.lists(JSON, max_size=4).map(lambda rows: "\n".join(map(json.dumps, rows)).encode()))

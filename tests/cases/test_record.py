@@ -18,6 +18,7 @@ from tests.support.build import JSON, TEXT
 ALWAYS = {
     *("case_id", "files", "inputs", "annotations", "conversation", "tool_calls", "events", "stdout", "stderr"),
     *("case_dir", "exit_code", "duration_s", "cost_usd", "num_turns", "token_usage", "reasoning", "tool_trace"),
+    *("evidence", "hook_outputs", "steps", "subagents"),
 }
 
 

@@ -78,9 +78,9 @@ ONE: dict[str, tuple[str | bytes, str]] = {
     "no outputs anywhere": (GOOD + "outputs: [{path: output}]\n", "no case has any output below cases"),
     "output outside": (GOOD + "outputs: [{path: ../x}]\n", "outputs[0].path: must not contain .."),
     "agent judge": (GOOD + "  - name: g\n    agent: {runner: {type: cloude}}\n    prompt: x\n", "no runner 'cloude'"),
-    "pairwise judge": (GOOD + "  - name: pairwise\n    prompt: x\n", "pairwise judge is not available yet"),
-    "reward": (GOOD + "reward: {judge: x}\n", "rewards are not available yet"),
-    "hooks": (GOOD + "hooks: {before_all: [{command: ls}]}\n", "hooks are not available yet"),
+    "pairwise judge": (GOOD + "  - name: pairwise\n    samples: 0\n", "must be 1 or more, got 0"),
+    "reward": (GOOD + "reward: {judge: nobody}\n", "there is no judge 'nobody'"),
+    "hooks": (GOOD + "hooks: {before_all: [{comand: ls}]}\n", "unknown key 'comand'"),
     "unsupported provider": (
         GOOD + "  - name: y\n    feedback_type: bool\n    model: gemini:/pro\n    prompt: y\n",
         "there is no model provider 'gemini'",

@@ -43,7 +43,7 @@ def test_validate_says_how_much_there_is(tmp_path: Path) -> None:
 
 
 def test_warnings_are_told_and_do_not_stop_a_run(tmp_path: Path) -> None:
-    write_suite(tmp_path, [check(), {"name": "undecided"}], execution={"mode": "case"})
+    write_suite(tmp_path, [check(), {"name": "undecided"}], generation={"strategy": "skill"})
     for verb in ("validate", "plan", "run"):
         done = run(verb, cwd=tmp_path)
         assert done.returncode == 0

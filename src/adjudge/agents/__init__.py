@@ -10,7 +10,19 @@ import tempfile
 from collections.abc import Mapping
 from pathlib import Path
 
-from adjudge.agents.base import Agent, AgentError, Ask, Event, Launch, Told, expanded, last_line
+from adjudge.agents.base import (
+    Agent,
+    AgentError,
+    Ask,
+    Event,
+    Launch,
+    Task,
+    Told,
+    expand,
+    expanded,
+    json_lines,
+    last_line,
+)
 from adjudge.agents.process import Ran, run_process
 from adjudge.domain import AGENTS, AgentSpec, ErrorKind
 
@@ -21,11 +33,14 @@ __all__ = [
     "Event",
     "Launch",
     "Ran",
+    "Task",
     "Told",
     "absence",
     "agent_of",
     "check_version",
+    "expand",
     "expanded",
+    "json_lines",
     "run_process",
     "secrets_of",
     "version_of",

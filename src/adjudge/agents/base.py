@@ -30,6 +30,25 @@ class AgentError(Exception):
         super().__init__(message)
 
 
+class Task(msgspec.Struct, frozen=True, kw_only=True):
+    """What sets up an agent that is not a judge but under test: it works as its user would have it work.
+
+    Attributes:
+        values: What stands for further places of a program's command line.
+        settings: A file of its own settings and hooks.
+        allowed, denied: Rules for its tools, in its own spelling.
+    """
+
+    values: Mapping[str, str] = {}
+    system_prompt: str = ""
+    subagent_model: str = ""
+    permission_mode: str = ""
+    plugin_dirs: tuple[str, ...] = ()
+    settings: Path | None = None
+    allowed: tuple[str, ...] = ()
+    denied: tuple[str, ...] = ()
+
+
 class Ask(msgspec.Struct, frozen=True, kw_only=True):
     """One run of an agent.
 
@@ -44,6 +63,7 @@ class Ask(msgspec.Struct, frozen=True, kw_only=True):
         trusted: The user wants it run where nothing confines it, also if it has no rules of its own.
         mcp_servers: With their variables replaced; see `expanded`.
         environ: The variables of the user.
+        task: Given for the agent under test.
     """
 
     spec: AgentSpec
@@ -64,6 +84,7 @@ class Ask(msgspec.Struct, frozen=True, kw_only=True):
     timeout_s: float = 600.0
     mcp_servers: tuple[MCPServer, ...] = ()
     environ: Mapping[str, str] = {}
+    task: Task | None = None
 
 
 class Launch(msgspec.Struct, frozen=True, kw_only=True):

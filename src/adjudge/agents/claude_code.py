@@ -12,6 +12,7 @@ from adjudge.agents.base import (
     Ask,
     Event,
     Launch,
+    Task,
     Told,
     classified,
     environment,
@@ -55,6 +56,8 @@ class ClaudeCode:
     needs = ("--permission-prompts", "--permission-mode", "--json-schema", "--strict-mcp-config", "--max-budget-usd")
 
     def launch(self, ask: Ask) -> Launch:
+        if ask.task is not None:
+            return self._under_test(ask, ask.task)
         argv = [self.binary, "-p", "--output-format", "stream-json", "--verbose", "--no-session-persistence"]
         # What is judged may hold a CLAUDE.md, hooks and settings: they are to be looked at, not to be followed.
         argv += ["--strict-mcp-config", *(["--setting-sources", "user"] if ask.mcp_servers else ["--safe-mode"])]
@@ -107,6 +110,29 @@ class ClaudeCode:
             endpoints=_endpoints(env),
         )
 
+    def _under_test(self, ask: Ask, task: Task) -> Launch:
+        """As its user would run it: with the workspace's own instructions, skills and settings."""
+        argv = [self.binary, "-p", "--output-format", "stream-json", "--verbose"]
+        for flag, value in (
+            ("--model", ask.model.removeprefix("anthropic:/").removeprefix("anthropic/")),
+            ("--effort", ask.effort),
+            ("--permission-mode", task.permission_mode),
+            ("--append-system-prompt", task.system_prompt),
+            ("--max-budget-usd", "" if ask.budget_usd is None else f"{ask.budget_usd:g}"),
+            ("--settings", str(task.settings or "")),
+        ):
+            argv += [flag, value] if value else []
+        for folder in task.plugin_dirs:
+            argv += ["--plugin-dir", folder]
+        argv += ["--allowedTools", *task.allowed] if task.allowed else []
+        argv += ["--disallowedTools", *task.denied] if task.denied else []
+        names = [*self.credentials, "MLFLOW_*"]
+        for switch, more in _CLOUDS.items():
+            names += more if ask.environ.get(switch) else ()
+        subagents = {"CLAUDE_CODE_SUBAGENT_MODEL": task.subagent_model} if task.subagent_model else {}
+        env = _one_credential(environment(ask, names, **_QUIET, **subagents), ask)
+        return Launch(argv=tuple(argv), env=env, stdin=ask.prompt.encode("utf-8", "replace"))
+
     def tell(self, ran: Ran, ask: Ask) -> Told:
         return read(json_lines(ran.text()), ran)
 
@@ -137,7 +163,7 @@ def read(events: list[Event], ran: Ran) -> Told:
     return Told(
         text=said,
         structured=msgspec.json.encode(structured).decode() if isinstance(structured, dict) else None,
-        events=tuple(flat for event in events for flat in _flat(event)),
+        events=tuple(flat for event in events for flat in flattened(event)),
         usage=_usage(last, answers),
         turns=len({mapping(event.get("message")).get("id") for event in answers} - {None}),
         model=_model(answers),
@@ -168,7 +194,7 @@ def _failure(ran: Ran, last: Event, said: str, answers: list[Event]) -> tuple[Er
     return None
 
 
-def _flat(event: Event) -> list[Event]:
+def flattened(event: Event) -> list[Event]:
     """Our flat form of one event of the stream; more than one for a message with several tool results."""
     message = mapping(event.get("message"))
     parent = event.get("parent_tool_use_id")
@@ -178,10 +204,10 @@ def _flat(event: Event) -> list[Event]:
     if event.get("type") == "assistant":
         flat: Event = {
             "type": "assistant",
-            "text": "\n".join(str(block.get("text", "")) for block in blocks if block.get("type") == "text"),
+            "text": "\n".join(str(block.get("text") or "") for block in blocks if block.get("type") == "text"),
             **common,
         }
-        thinking = "\n".join(str(block.get("thinking", "")) for block in blocks if block.get("type") == "thinking")
+        thinking = "\n".join(filter(None, map(_thinking, blocks)))
         tools = [
             {"id": block.get("id"), "name": block.get("name"), "input": block.get("input", {})}
             for block in blocks
@@ -203,15 +229,21 @@ def _flat(event: Event) -> list[Event]:
     return [event] if event.get("type") == "result" else []
 
 
+def _thinking(block: Event) -> str:
+    if block.get("type") == "redacted_thinking":
+        return "[redacted thinking]"
+    return str(block.get("thinking") or "") if block.get("type") == "thinking" else ""
+
+
 def _content(content: object) -> str:
     if isinstance(content, str):
         return content
-    return "\n".join(str(mapping(part).get("text", "")) for part in listing(content))
+    return "\n".join(str(mapping(part).get("text") or "") for part in listing(content))
 
 
 def _last_text(answers: list[Event]) -> str:
     for event in reversed(answers):
-        text = str(_flat(event)[0]["text"])
+        text = str(flattened(event)[0]["text"])
         if text.strip() and not event.get("parent_tool_use_id"):
             return text
     return ""
@@ -258,7 +290,7 @@ def _denials(results: list[Event], events: list[Event]) -> dict[str, int]:
             denial = mapping(entry)
             seen[str(denial.get("tool_use_id") or index)] = str(denial.get("tool_name") or "?")
     for event in events:
-        for flat in _flat(event) if event.get("type") == "user" else ():
+        for flat in flattened(event) if event.get("type") == "user" else ():
             off = _SWITCHED_OFF.match(str(flat["content"])) if flat["is_error"] else None
             if off is not None:
                 seen.setdefault(str(flat["tool_use_id"]), off[1])

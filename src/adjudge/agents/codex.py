@@ -78,8 +78,8 @@ def read(events: list[Event], ran: Ran, ask: Ask) -> Told:
     return Told(
         text=text,
         structured=text if ask.schema is not None and _is_object(text) else None,
-        events=tuple(flat for item in items for flat in _flat(item)),
-        usage=_usage(turns),
+        events=tuple(flat for item in items for flat in flattened(item)),
+        usage=usage_of(turns),
         turns=len(turns),
         model=ask.model,
         denials={kind: kinds.count(kind) for kind in sorted(set(kinds))},
@@ -108,7 +108,8 @@ def _failure(ran: Ran, events: list[Event]) -> tuple[ErrorKind, str] | None:
     return None
 
 
-def _flat(item: Event) -> list[Event]:
+def flattened(item: Event) -> list[Event]:
+    """Our flat form of one item that is complete."""
     kind = item.get("type")
     if kind == "agent_message":
         return [{"type": "assistant", "text": str(item.get("text") or "")}]
@@ -133,7 +134,8 @@ def _flat(item: Event) -> list[Event]:
     ]
 
 
-def _usage(turns: list[Event]) -> Usage:
+def usage_of(turns: list[Event]) -> Usage:
+    """The sum of what each turn says it used."""
     cached = sum(number(turn.get("cached_input_tokens")) for turn in turns)
     return Usage(
         calls=1,

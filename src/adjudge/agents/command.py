@@ -14,6 +14,7 @@ from adjudge.domain.secrets import looks_secret
 
 PLACES = ("prompt", "model", "effort", "workspace", "output_dir", "timeout", "max_budget_usd")
 _PLACE = re.compile(r"\{(" + "|".join(PLACES) + r")\}")
+_ANY_PLACE = re.compile(r"\{([A-Za-z_][\w-]*)\}")
 _LONGEST_ARGUMENT = 120_000
 """Bytes. Linux takes no argument of 128 KiB."""
 
@@ -68,8 +69,12 @@ class Command:
             "max_budget_usd": "" if ask.budget_usd is None else f"{ask.budget_usd:g}",
         }
 
+        if ask.task is not None:
+            values = {**ask.task.values, **values}
+
         def filled(argument: str) -> str:
-            return _PLACE.sub(lambda match: values[match[1]], argument)
+            place = _PLACE if ask.task is None else _ANY_PLACE
+            return place.sub(lambda match: values.get(match[1], match[0]), argument)
 
         given = [template.prompt_flag, prompt] if template.prompt_flag else [prompt]
         if template.prompt_by is PromptBy.STDIN or "prompt" in named:
@@ -88,9 +93,10 @@ class Command:
             text = f"the prompt is too long for an argument of {self.name}; let it read standard input or a file"
             raise AgentError(ErrorKind.CONFIG, text)
         by_file = template.prompt_by is PromptBy.FILE
+        seen = _plain(ask) if ask.task is None else dict(ask.environ)  # the author's own program, for the author
         return Launch(
             argv=tuple(argv),
-            env={**_plain(ask), **environment(ask, self.credentials), **_model(template, model)},
+            env={**seen, **environment(ask, self.credentials), **_model(template, model)},
             stdin=ask.prompt.encode("utf-8", "replace") if template.prompt_by is PromptBy.STDIN else b"",
             files={"prompt.txt": ask.prompt} if by_file else {},
         )

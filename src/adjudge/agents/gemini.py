@@ -22,6 +22,8 @@ from adjudge.agents.base import (
 from adjudge.agents.process import Ran
 from adjudge.domain import MCPServer, Usage
 
+REFUSED = ("tool_not_registered", "invalid_tool_params", "policy_violation")
+
 
 class Gemini:
     name = "gemini"
@@ -54,44 +56,63 @@ class Gemini:
 
 def read(events: list[Event], ran: Ran) -> Told:
     """What a stream of events in this form says. Its messages come in pieces."""
-    flat: list[Event] = []
-    text = ""
-    for event in events:
-        kind = event.get("type")
-        if kind == "message" and event.get("role") == "assistant":
-            piece = str(event.get("content") or "")
-            joined = bool(event.get("delta")) and flat and flat[-1]["type"] == "assistant" and "tools" not in flat[-1]
-            text = text + piece if joined else piece
-            if joined:
-                flat[-1] = {"type": "assistant", "text": text}
-            else:
-                flat.append({"type": "assistant", "text": text})
-        elif kind == "tool_use":
-            call = {"id": event.get("tool_id"), "name": event.get("tool_name"), "input": event.get("parameters", {})}
-            flat.append({"type": "assistant", "text": "", "tools": [call]})
-        elif kind == "tool_result":
-            bad = event.get("status") == "error"
-            said = {"tool_use_id": event.get("tool_id"), "content": str(event.get("output") or ""), "is_error": bad}
-            flat.append({"type": "tool_result", **said})
+    whole = joined(events)
+    said = [str(event.get("content") or "") for event in whole if event.get("type") == "message"]
+    flat = [part for event in whole for part in flattened(event)]
     last = next((event for event in reversed(events) if event.get("type") == "result"), {})
-    stats = mapping(last.get("stats"))
-    cached = number(stats.get("cached"))
-    models = list(mapping(stats.get("models")))
+    models = list(mapping(mapping(last.get("stats")).get("models")))
     told = str(mapping(last.get("error")).get("message") or "") if last.get("status") == "error" else None
     return Told(
-        text=text,
+        text=said[-1] if said else "",
         events=tuple(flat),
-        usage=Usage(
-            calls=1,
-            input=max(0, number(stats.get("input_tokens")) - cached),
-            output=number(stats.get("output_tokens")),
-            cache_read=cached,
-            unpriced_calls=1,
-        ),
+        usage=usage_of(mapping(last.get("stats"))),
         turns=sum(event.get("type") == "assistant" for event in flat),
         model=models[0] if models else str(next((e.get("model") for e in events if e.get("type") == "init"), "")),
         denials=_denials(events),
         failure=run_failure(ran, told, complete=bool(last), unfinished="the agent ended without a result"),
+    )
+
+
+def joined(events: list[Event]) -> list[Event]:
+    """The events that tell what was said and done, with the pieces of each message put together."""
+    whole: list[Event] = []
+    for event in events:
+        kind = event.get("type")
+        if kind == "message" and event.get("role") == "assistant":
+            piece = str(event.get("content") or "")
+            if event.get("delta") and whole and whole[-1].get("type") == "message":
+                whole[-1] = {**whole[-1], "content": whole[-1]["content"] + piece}
+            else:
+                whole.append({**event, "content": piece})
+        elif kind in ("tool_use", "tool_result"):
+            whole.append(event)
+    return whole
+
+
+def flattened(event: Event) -> list[Event]:
+    """Our flat form of one event, whose message is whole."""
+    kind = event.get("type")
+    if kind == "message" and event.get("role") == "assistant":
+        return [{"type": "assistant", "text": str(event.get("content") or "")}]
+    if kind == "tool_use":
+        call = {"id": event.get("tool_id"), "name": event.get("tool_name"), "input": event.get("parameters", {})}
+        return [{"type": "assistant", "text": "", "tools": [call]}]
+    if kind == "tool_result":
+        bad = event.get("status") == "error"
+        said = {"tool_use_id": event.get("tool_id"), "content": str(event.get("output") or ""), "is_error": bad}
+        return [{"type": "tool_result", **said}]
+    return []
+
+
+def usage_of(stats: Event) -> Usage:
+    """What the statistics of a result say was used."""
+    cached = number(stats.get("cached"))
+    return Usage(
+        calls=1,
+        input=max(0, number(stats.get("input_tokens")) - cached),
+        output=number(stats.get("output_tokens")),
+        cache_read=cached,
+        unpriced_calls=1,
     )
 
 
@@ -100,9 +121,7 @@ def _denials(events: list[Event]) -> dict[str, int]:
     refused = [
         names.get(event.get("tool_id"), "?")
         for event in events
-        if event.get("type") == "tool_result"
-        and mapping(event.get("error")).get("type")
-        in ("tool_not_registered", "invalid_tool_params", "policy_violation")
+        if event.get("type") == "tool_result" and mapping(event.get("error")).get("type") in REFUSED
     ]
     return {name: refused.count(name) for name in sorted(set(refused))}
 

@@ -27,7 +27,7 @@ _BASES = {
     "openrouter": ("OPENROUTER_BASE_URL", "https://openrouter.ai", "/api/v1"),
     "google": ("GOOGLE_GEMINI_BASE_URL", "https://generativelanguage.googleapis.com", ""),
 }
-_REFUSED = ("The user has specified a rule", "The user rejected permission")
+REFUSED = ("The user has specified a rule", "The user rejected permission")
 
 
 class OpenCode:
@@ -76,29 +76,16 @@ def read(events: list[Event], ran: Ran, ask: Ask) -> Told:
     parts = [(str(event.get("type")), mapping(event.get("part"))) for event in events]
     texts = [str(part.get("text") or "") for kind, part in parts if kind == "text"]
     steps = [part for kind, part in parts if kind == "step_finish"]
-    costs = [float(step["cost"]) for step in steps if isinstance(step.get("cost"), int | float)]
-    tokens = [mapping(step.get("tokens")) for step in steps]
-    known = bool(costs) and sum(costs) > 0
     complete = bool(steps) and steps[-1].get("reason") == "stop"
     refused = [
         str(part.get("tool"))
         for kind, part in parts
-        if kind == "tool_use" and str(mapping(part.get("state")).get("error") or "").startswith(_REFUSED)
+        if kind == "tool_use" and str(mapping(part.get("state")).get("error") or "").startswith(REFUSED)
     ]
     return Told(
         text=texts[-1] if texts and complete else "",
-        events=tuple(flat for kind, part in parts for flat in _flat(kind, part)),
-        usage=Usage(
-            calls=1,
-            input=sum(number(part.get("input")) for part in tokens),
-            output=sum(number(part.get("output")) for part in tokens),
-            cache_read=sum(number(mapping(part.get("cache")).get("read")) for part in tokens),
-            cache_write=sum(number(mapping(part.get("cache")).get("write")) for part in tokens),
-            reasoning=sum(number(part.get("reasoning")) for part in tokens),
-            cost_usd=sum(costs) if known else None,
-            price_source="agent" if known else "",
-            unpriced_calls=0 if known else 1,
-        ),
+        events=tuple(flat for kind, part in parts for flat in flattened(kind, part)),
+        usage=usage_of(steps),
         turns=len(steps),
         model=ask.model,
         denials={name: refused.count(name) for name in sorted(set(refused))},
@@ -111,13 +98,33 @@ def read(events: list[Event], ran: Ran, ask: Ask) -> Told:
     )
 
 
+def usage_of(steps: list[Event]) -> Usage:
+    """The sum of what each step says it used. A cost of 0 is one that it does not know."""
+    given = [step.get("cost") for step in steps]
+    costs = [float(cost) for cost in given if isinstance(cost, int | float) and abs(cost) < 2**53]
+    tokens = [mapping(step.get("tokens")) for step in steps]
+    known = bool(costs) and sum(costs) > 0
+    return Usage(
+        calls=1,
+        input=sum(number(part.get("input")) for part in tokens),
+        output=sum(number(part.get("output")) for part in tokens),
+        cache_read=sum(number(mapping(part.get("cache")).get("read")) for part in tokens),
+        cache_write=sum(number(mapping(part.get("cache")).get("write")) for part in tokens),
+        reasoning=sum(number(part.get("reasoning")) for part in tokens),
+        cost_usd=sum(costs) if known else None,
+        price_source="agent" if known else "",
+        unpriced_calls=0 if known else 1,
+    )
+
+
 def _told(events: list[Event]) -> str | None:
     """The last error that the stream tells of."""
     errors = [mapping(event.get("error")) for event in events if event.get("type") == "error"]
     return str(mapping(errors[-1].get("data")).get("message") or errors[-1].get("name") or "") if errors else None
 
 
-def _flat(kind: str, part: Event) -> list[Event]:
+def flattened(kind: str, part: Event) -> list[Event]:
+    """Our flat form of one part of a message."""
     if kind == "text":
         return [{"type": "assistant", "text": str(part.get("text") or "")}]
     if kind != "tool_use":

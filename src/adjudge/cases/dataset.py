@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
 import msgspec
 
-from adjudge.cases.events import read_events
-from adjudge.cases.files import plain_files, read_outputs, read_text
-from adjudge.domain import BinaryFile, Case, CaseRef, CaseStub, Metrics, Problem
-from adjudge.located import parse_yaml
-from adjudge.located import read_text as read_text_file
+from adjudge.cases.events import Trajectory, read_case_events
+from adjudge.cases.files import drop_harness_files, listing, plain_files, read_outputs, read_text
+from adjudge.cases.mappings import read_mapping
+from adjudge.cases.runs import RunRecord, hook_outputs, read_logs, read_metrics, read_run, read_steps, run_stdout
+from adjudge.domain import BinaryFile, Case, CaseRef, CaseStub, Metrics, Problem, StepRecord, Traces
 
 INPUT_NAMES = ("input.yaml", "input.yml", "input.json")
 
@@ -25,6 +25,10 @@ class CaseFolder(msgspec.Struct, frozen=True, tag="folder"):
         source: The case's folder in the dataset.
         home: The folder that holds what was made for it; often the same.
         declared: Output paths, relative to `home`.
+        tools: Globs of the tools whose calls are outputs.
+        run_root: The folder of the run that `home` is a part of; empty when it is in none.
+        recorded: What that run's own record says of the case, see `RunRecord.part`.
+        traces: What is read besides outputs.
     """
 
     id: str
@@ -33,39 +37,62 @@ class CaseFolder(msgspec.Struct, frozen=True, tag="folder"):
     declared: tuple[str, ...]
     inputs: dict[str, Any]
     annotations: dict[str, Any]
+    tools: tuple[str, ...] = ()
+    run_root: str = ""
+    recorded: dict[str, Any] = {}
+    traces: Traces = Traces()
 
     def load(self) -> Case:
-        """Read outputs, references and trajectory.
+        """Read outputs, references, trajectory and metrics.
 
         Raises:
             OSError: a file is there but cannot be read, or the case's folder has vanished.
+            ValueError: there is more than may be read, or `events.json` is broken.
         """
-        home = self.home
+        home, traces = self.home, self.traces
         if not os.path.isdir(self.source):  # noqa: PTH112
             raise FileNotFoundError(f"the case folder {self.source} has vanished")
         if home != self.source and not os.path.isdir(home):  # noqa: PTH112
             raise FileNotFoundError(f"there is no folder {home} with outputs of this case")
-        present = plain_files(home)
-        notes: list[str] = []
+        present, others = listing(home)
+        notes = list(self.recorded.get("notes", ())) if traces.metrics else []
         files: dict[str, str | BinaryFile] = {}
-        for path in (*self.declared, "_modified"):
+        for path in (*self.declared, *(("_modified",) if "_modified" in others else ())):
             files.update(read_outputs(home, path, notes))
+        drop_harness_files(files, home=home, declared=self.declared, present=present, notes=notes)
+        _note_equal_names(files, self.declared, notes)
         references: dict[str, str] = {}
         for key, value in self.annotations.items():
             text = _reference(self.source, value, notes)
             if text is not None:
                 references[key] = text
+        stdout, stderr = read_logs(home, present, traces, notes)
+        told = Trajectory()
+        if traces.events:
+            told = read_case_events(home, self.run_root, notes=notes, present=present, stdout=stdout)
+        if traces.stdout and not told.events and self.run_root and "stdout.log" not in present:
+            stdout = run_stdout(self.run_root, notes)
+        metrics = Metrics()
+        if traces.metrics:
+            metrics = read_metrics(home, self.recorded, told.metrics, present=present, notes=notes)
+        steps: tuple[StepRecord, ...] = ()
+        if "steps" in others or "steps" in self.recorded:
+            steps = read_steps(home, self.recorded.get("steps"), traces=traces, notes=notes)
         return Case(
             id=self.id,
             inputs=self.inputs,
             outputs=files,
             annotations=self.annotations,
             references=references,
-            events=read_events(home, present, notes),
-            stdout=read_text(f"{home}/stdout.log", notes, "stdout.log") if "stdout.log" in present else "",
-            stderr=read_text(f"{home}/stderr.log", notes, "stderr.log") if "stderr.log" in present else "",
-            metrics=_metrics(home, notes) if "run_result.json" in present else Metrics(),
+            events=told.events,
+            stdout=stdout,
+            stderr=stderr,
+            metrics=metrics,
             directory=home,
+            hook_outputs=hook_outputs(home, self.run_root, present=present, notes=notes),
+            steps=steps,
+            declared=self.declared,
+            tools=self.tools,
             tags=_tags(self.annotations),
             notes=tuple(notes),
         )
@@ -87,20 +114,34 @@ class DatasetFolder:
     def ref(self, case_id: str) -> CaseRef:
         return self._folders[case_id]
 
+    def inputs(self, case_id: str) -> dict[str, Any]:
+        """What the agent is asked in a case."""
+        return self._folders[case_id].inputs
+
     def any_outputs(self) -> bool:
         """True if at least one case has at least one of the declared outputs."""
         return any(folder.any_output() for folder in self._folders.values())
 
 
 def read_dataset(
-    root: Path, *, workspace: Path | None, outputs: tuple[str, ...], shown: str
+    root: Path,
+    *,
+    workspace: Path | None,
+    outputs: tuple[str, ...],
+    shown: str,
+    tools: tuple[str, ...] = (),
+    traces: Traces = Traces(),  # noqa: B008 - frozen
 ) -> tuple[DatasetFolder, list[Problem]]:
-    """Find and read the case folders, sorted by name; hidden folders are no cases."""
+    """Find and read the case folders, sorted by name; hidden folders are no cases.
+
+    `workspace` is a run's folder, whose record is read here, once for all cases, or one with a folder for each case.
+    """
     problems: list[Problem] = []
     folders: list[CaseFolder] = []
     collected = root if workspace is None else workspace
     if workspace is not None and (workspace / "cases").is_dir():
         collected = workspace / "cases"
+    run = RunRecord() if workspace is None else read_run(_run_root(workspace))
     home, collected = root.resolve(), collected.resolve()
     with os.scandir(root) as entries:
         names = sorted(entry.name for entry in entries if entry.is_dir(follow_symlinks=False) and entry.name[0] != ".")
@@ -112,7 +153,8 @@ def read_dataset(
             continue
         read = _read_folder(source, f"{shown}/{name}", problems)
         if read is not None:
-            folders.append(CaseFolder(name, source, f"{collected}/{name}", outputs, *read))
+            place = f"{collected}/{name}"
+            folders.append(CaseFolder(name, source, place, outputs, *read, tools, run.root, run.part(name), traces))
     return DatasetFolder(folders), problems
 
 
@@ -123,11 +165,11 @@ def _read_folder(folder: str, shown: str, problems: list[Problem]) -> tuple[dict
     if source is None:
         problems.append(Problem(file=shown, message="the case has no input.yaml", hint="or input.json"))
         return None
-    inputs = _mapping(f"{folder}/{source}", f"{shown}/{source}", problems, whole_value="input")
+    inputs = read_mapping(f"{folder}/{source}", f"{shown}/{source}", problems, whole_value="input")
     annotations: dict[str, Any] | None = {}
     for name in ("annotations.yaml", "annotations.yml"):
         if name in present:
-            annotations = _mapping(f"{folder}/{name}", f"{shown}/{name}", problems)
+            annotations = read_mapping(f"{folder}/{name}", f"{shown}/{name}", problems)
             break
         if os.path.islink(f"{folder}/{name}"):  # noqa: PTH114
             problems.append(Problem(file=f"{shown}/{name}", message="is a symbolic link, which is not followed"))
@@ -136,42 +178,20 @@ def _read_folder(folder: str, shown: str, problems: list[Problem]) -> tuple[dict
     return inputs, annotations
 
 
-def _mapping(path: str, shown: str, problems: list[Problem], *, whole_value: str = "") -> dict[str, Any] | None:
-    """A small YAML or JSON file as a mapping with text keys. `whole_value` names a value that is no mapping."""
-    if path.endswith(".json"):
-        return _json_mapping(path, shown, problems)
-    text = read_text_file(Path(path), shown)
-    if isinstance(text, Problem):
-        problems.append(text)
-        return None
-    root, found = parse_yaml(text, shown)
-    problems += found
-    if found:
-        return None
-    loaded: Any = root.plain() if root is not None else None
-    if loaded is None:
-        return {}
-    if not isinstance(loaded, dict):
-        if whole_value:
-            return {whole_value: loaded}
-        problems.append(Problem(file=shown, message=f"expected a mapping, got {root.kind if root else 'nothing'}"))
-        return None
-    try:
-        cleaned: Any = msgspec.to_builtins(loaded, str_keys=True)
-        msgspec.msgpack.encode(cleaned)
-    except (TypeError, RecursionError, ValueError, OverflowError) as error:
-        problems.append(Problem(file=shown, message=f"holds something that is not plain data: {error}"))
-        return None
-    return dict(cleaned)
+def _run_root(workspace: Path) -> str:
+    """The run's own folder, also when its `cases` folder is named."""
+    whole = workspace.resolve()
+    return str(whole.parent if whole.name == "cases" and not (whole / "cases").is_dir() else whole)
 
 
-def _json_mapping(path: str, shown: str, problems: list[Problem]) -> dict[str, Any] | None:
-    try:
-        loaded = msgspec.json.decode(Path(path).read_bytes().removeprefix(b"\xef\xbb\xbf"))
-    except (OSError, msgspec.DecodeError, RecursionError) as error:
-        problems.append(Problem(file=shown, message=f"not valid JSON: {error}"))
-        return None
-    return loaded if isinstance(loaded, dict) else {"input": loaded}
+def _note_equal_names(files: Collection[str], declared: Sequence[str], notes: list[str]) -> None:
+    """Two output folders whose last part is equal: only the first gives the short keys of that name."""
+    first: dict[str, str] = {}
+    for folder in declared:
+        name = folder.rpartition("/")[2]
+        known = first.setdefault(name, folder)
+        if known != folder and all(any(path.startswith(f"{where}/") for path in files) for where in (known, folder)):
+            notes.append(f"{name}_content is that of {known}, not of {folder}: the last part of both is {name}")
 
 
 def _reference(source: str, value: Any, notes: list[str]) -> str | None:
@@ -186,22 +206,6 @@ def _reference(source: str, value: Any, notes: list[str]) -> str | None:
     except OSError as error:
         notes.append(f"{value}: cannot be read ({error.strerror})")
         return None
-
-
-def _metrics(home: str, notes: list[str]) -> Metrics:
-    """Cost and size of the agent's run from the case's own run_result.json; what is of another type is noted."""
-    try:
-        raw = msgspec.json.decode(Path(home, "run_result.json").read_bytes(), type=dict[str, Any])
-    except (msgspec.MsgspecError, RecursionError) as error:
-        notes.append(f"run_result.json: not understood ({error})")
-        return Metrics()
-    found: dict[str, Any] = {}
-    for field in msgspec.structs.fields(Metrics):
-        try:
-            found[field.name] = msgspec.convert(raw.get(field.name), field.type)
-        except msgspec.ValidationError as error:
-            notes.append(f"run_result.json: {field.name}: {error}")
-    return Metrics(**found)
 
 
 def _tags(annotations: dict[str, Any]) -> tuple[str, ...]:

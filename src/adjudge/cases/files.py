@@ -5,11 +5,18 @@ from __future__ import annotations
 import hashlib
 import os
 import stat
+from collections.abc import Collection, Iterable, MutableMapping
+
+import msgspec
 
 from adjudge.domain import BinaryFile
 
 MAX_FILE_BYTES = 8 * 1024 * 1024
 MAX_CASE_BYTES = 64 * 1024 * 1024
+CUT = " bytes more]\n"
+"""How a text ends that was cut."""
+_SPENT = frozenset({"token_usage", "cost_usd", "num_turns", "per_model_usage", "per_model_turns", "models_used"})
+_METRICS = _SPENT | {"model", "exit_code", "duration_s"}
 
 
 def read_outputs(home: str, declared: str, notes: list[str]) -> dict[str, str | BinaryFile]:
@@ -45,7 +52,7 @@ def read_output(path: str, notes: list[str], shown: str) -> str | BinaryFile:
     if len(data) > MAX_FILE_BYTES:
         size = os.stat(path).st_size  # noqa: PTH116
         notes.append(f"{shown}: cut to {MAX_FILE_BYTES} of {size} bytes")
-        return data[:MAX_FILE_BYTES].decode("utf-8", "replace") + f"\n[... cut: {size - MAX_FILE_BYTES} bytes more]\n"
+        return data[:MAX_FILE_BYTES].decode("utf-8", "replace") + f"\n[... cut: {size - MAX_FILE_BYTES}{CUT}"
     try:
         return data.decode("utf-8")
     except UnicodeDecodeError:
@@ -75,11 +82,73 @@ def read_text(path: str, notes: list[str], shown: str) -> str:
 
 def plain_files(folder: str) -> frozenset[str]:
     """Names of the files that lie directly in a folder, links left out; empty when there is no such folder."""
+    return listing(folder)[0]
+
+
+def listing(folder: str) -> tuple[frozenset[str], frozenset[str]]:
+    """(plain files, everything else: folders and links) by name; empty when there is no such folder."""
+    files: list[str] = []
+    others: list[str] = []
     try:
         with os.scandir(folder) as entries:
-            return frozenset(entry.name for entry in entries if entry.is_file(follow_symlinks=False))
+            for entry in entries:
+                (files if entry.is_file(follow_symlinks=False) else others).append(entry.name)
     except FileNotFoundError:
-        return frozenset()
+        return frozenset(), frozenset()
+    return frozenset(files), frozenset(others)
+
+
+def stamps(folder: str, names: Iterable[str]) -> tuple[tuple[str, int, int], ...]:
+    """(name, size, time of the last change in ns) of those names that are plain files in a folder."""
+    found = []
+    for name in names:
+        try:
+            told = os.lstat(f"{folder}/{name}")
+        except (FileNotFoundError, NotADirectoryError):
+            continue
+        if stat.S_ISREG(told.st_mode):
+            found.append((name, told.st_size, told.st_mtime_ns))
+    return tuple(found)
+
+
+def drop_harness_files(
+    files: MutableMapping[str, str | BinaryFile],
+    *,
+    home: str,
+    declared: Collection[str],
+    present: Collection[str],
+    notes: list[str],
+) -> None:
+    """Take out what no agent made but the program that ran it: logs in an output folder that are those of the case, and
+    a `metrics.json` of tokens and cost. A path that is declared itself stays."""
+    for folder in declared:
+        for name in ("stdout.log", "stderr.log", "metrics.json"):
+            path = f"{folder}/{name}"
+            if path not in files or path in declared:
+                continue
+            if name == "metrics.json":
+                drop = _is_metrics(files[path])
+            else:
+                drop = name in present and _same(files[path], read_output(f"{home}/{name}", [], name))
+            if drop:
+                del files[path]
+                notes.append(f"{path}: written by the program that ran the agent, not by the agent; left out")
+
+
+def _same(one: str | BinaryFile, other: str | BinaryFile) -> bool:
+    if isinstance(one, BinaryFile) and isinstance(other, BinaryFile):
+        return one.sha256 == other.sha256
+    return one == other
+
+
+def _is_metrics(content: str | BinaryFile) -> bool:
+    if not isinstance(content, str):
+        return False
+    try:
+        read = msgspec.json.decode(content.encode("utf-8", "replace"))
+    except (msgspec.DecodeError, RecursionError):
+        return False
+    return isinstance(read, dict) and read.keys() <= _METRICS and not read.keys().isdisjoint(_SPENT)
 
 
 def _mode_without_links(home: str, declared: str, notes: list[str]) -> int:

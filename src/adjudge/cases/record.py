@@ -2,30 +2,29 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from pathlib import PurePosixPath
 from typing import Any
 
 import msgspec
 
-from adjudge.cases.events import conversation, reasoning, tool_calls, tool_trace
+from adjudge.cases.events import conversation, reasoning, subagents, tool_calls, tool_trace
 from adjudge.cases.evidence import evidence
-from adjudge.domain import BinaryFile, Case
+from adjudge.domain import BinaryFile, Case, Metrics, StepRecord
 
 
-def case_record(case: Case) -> dict[str, Any]:
-    """Build the record of a case: plain data only, so that it can be copied and sent to a worker."""
-    files: dict[str, Any] = {
-        path: {
-            "_binary": True,
-            "path": content.path,
-            "name": PurePosixPath(path).name,
-            "size": content.size,
-            "sha256": content.sha256,
-        }
-        if isinstance(content, BinaryFile)
-        else content
-        for path, content in case.outputs.items()
-    }
+def case_record(case: Case, step: str = "") -> dict[str, Any]:
+    """Build the record of a case: plain data only, so that it can be copied and sent to a worker.
+
+    With a step, the trajectory, what was printed and the metrics are those of the step; files, inputs and annotations
+    are the case's.
+
+    Raises:
+        LookupError: the step did not run.
+    """
+    if step:
+        case = _only(case, step)
+    files = _files(case.outputs)
     calls = tool_calls(case.events)
     record: dict[str, Any] = {
         "case_id": case.id,
@@ -36,18 +35,17 @@ def case_record(case: Case) -> dict[str, Any]:
         "conversation": conversation(case.events) if case.events else case.stdout,
         "reasoning": reasoning(case.events),
         "tool_trace": tool_trace(case.events),
-        "tool_calls": calls,
+        "tool_calls": tool_calls(case.events, case.tools) if case.tools else calls,
         "evidence": evidence(calls, case.metrics),
         "events": list(case.events),
+        "subagents": subagents(case.events),
+        "steps": {one.id: _step(one) for one in case.steps},
+        "hook_outputs": case.hook_outputs,
         "stdout": case.stdout,
         "stderr": case.stderr,
         "case_dir": case.directory,
         "notes": list(case.notes),
-        "exit_code": case.metrics.exit_code,
-        "duration_s": case.metrics.duration_s,
-        "cost_usd": case.metrics.cost_usd,
-        "num_turns": case.metrics.num_turns,
-        "token_usage": msgspec.to_builtins(case.metrics.token_usage),
+        **_metrics(case.metrics),
     }
     for key, text in case.references.items():
         record[f"annotation_{key}_content"] = text
@@ -57,6 +55,51 @@ def case_record(case: Case) -> dict[str, Any]:
     if modified:
         record["modified_files"] = modified
     return record
+
+
+def _only(case: Case, step: str) -> Case:
+    """The case as if the step were all that ran."""
+    one = next((one for one in case.steps if one.id == step), None)
+    if one is None:
+        raise LookupError(f"step {step!r} did not run")
+    return msgspec.structs.replace(case, events=one.events, stdout=one.stdout, stderr=one.stderr, metrics=one.metrics)
+
+
+def _step(step: StepRecord) -> dict[str, Any]:
+    said = conversation(step.events) if step.events else step.stdout
+    return {
+        "conversation": said,
+        "output": said,
+        "stdout": step.stdout,
+        "stderr": step.stderr,
+        "files": _files(step.outputs),
+        **_metrics(step.metrics),
+    }
+
+
+def _metrics(metrics: Metrics) -> dict[str, Any]:
+    return {
+        "exit_code": metrics.exit_code,
+        "duration_s": metrics.duration_s,
+        "cost_usd": metrics.cost_usd,
+        "num_turns": metrics.num_turns,
+        "token_usage": msgspec.to_builtins(metrics.token_usage),
+    }
+
+
+def _files(outputs: Mapping[str, str | BinaryFile]) -> dict[str, Any]:
+    return {
+        path: {
+            "_binary": True,
+            "path": content.path,
+            "name": PurePosixPath(path).name,
+            "size": content.size,
+            "sha256": content.sha256,
+        }
+        if isinstance(content, BinaryFile)
+        else content
+        for path, content in outputs.items()
+    }
 
 
 def inputs_text(inputs: dict[str, Any]) -> str:
@@ -77,13 +120,19 @@ def _yaml(value: Any) -> str:
 
 
 def _shortcuts(case: Case) -> dict[str, str]:
-    """`<dir>_content` and `<dir>_file`: the first text file that lies directly in each output folder."""
-    found: dict[str, str] = {}
+    """`<dir>_content` and `<dir>_file`: the first text file that lies directly in each output folder. Folders that the
+    suite declares come before those that the agent made within them."""
+    declared: dict[str, tuple[str, str]] = {}
+    others: dict[str, tuple[str, str]] = {}
     for path, content in case.outputs.items():
-        folder = PurePosixPath(path).parent.name
-        if folder.startswith("annotation"):
-            continue  # such keys hold what people wrote
-        if folder and not path.startswith("_modified/") and isinstance(content, str):
-            found.setdefault(f"{folder}_content", content)
-            found.setdefault(f"{folder}_file", path)
+        folder = str(PurePosixPath(path).parent)
+        if folder != "." and not path.startswith("_modified/") and isinstance(content, str):
+            (declared if folder in case.declared else others).setdefault(folder, (path, content))
+    first = [folder for folder in case.declared if folder in declared]
+    found: dict[str, str] = {}
+    for folder, (path, content) in [*((folder, declared[folder]) for folder in first), *others.items()]:
+        name = PurePosixPath(folder).name
+        if not name.startswith("annotation"):  # such keys hold what people wrote
+            found.setdefault(f"{name}_content", content)
+            found.setdefault(f"{name}_file", path)
     return found

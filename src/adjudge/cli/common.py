@@ -16,7 +16,7 @@ from adjudge.domain import EFFORTS, ConfigError, Problem, StoreError, Suite
 if TYPE_CHECKING:
     from rich.console import Console
 
-    from adjudge.engine import SpareWorker
+    from adjudge.engine import RunOptions, SpareWorker
 
 PATHS = click.argument("paths", type=click.Path(path_type=Path), nargs=-1)
 """The current folder when none is given; several must be tests folders."""
@@ -72,6 +72,18 @@ def run_options(command: Callable[..., Any]) -> Callable[..., Any]:
                 metavar="N",
                 help="Most requests under way at once.",
             ),
+            click.option("--baseline", metavar="RUN", help="Hold the run against this one: a folder, or a run's name."),
+            click.option(
+                "--max-drop",
+                type=click.FloatRange(0),
+                metavar="X",
+                help="How far any judge may fall below the baseline; else 0.5, for judges with a threshold.",
+            ),
+            click.option("--allow-missing", is_flag=True, help="Cases and judges of the baseline may be absent."),
+            click.option("--model", "agent_model", metavar="M", help="Model of the agent under test."),
+            click.option(
+                "--input", "overrides", multiple=True, metavar="K=V", help="Set an input field of every case."
+            ),
             click.option("--offline", is_flag=True, help="Answer only from journal and cache."),
             click.option("--no-llm", is_flag=True, help="Leave LLM judges out."),
             click.option(
@@ -111,12 +123,32 @@ def build_options(flags: dict[str, Any]) -> Any:
     from adjudge.engine import RunOptions
 
     environ = variables(flags.pop("judge_env"))
+    flags["overrides"] = variables(flags["overrides"], flag="--input")
+    for name in ("baseline", "max_drop", "allow_missing"):
+        flags.pop(name)
     if flags["fresh"] and flags["retry_unscored"]:
         raise click.UsageError("--fresh asks everything anew, --retry-unscored only what has no score: choose one")
     flags["budget_usd"] = flags.pop("budget")
     if flags["budget_usd"] is not None and not isfinite(flags["budget_usd"]):
         raise click.UsageError("--budget takes an amount in USD")
     return RunOptions(environ=environ, **flags)
+
+
+def against(options: RunOptions, suite: Suite, flags: dict[str, Any]) -> RunOptions:
+    """The options with the baseline that the flags name, if they name one."""
+    if flags["baseline"] is None:
+        if flags["max_drop"] is not None or flags["allow_missing"]:
+            raise click.UsageError("--max-drop and --allow-missing need a --baseline")
+        return options
+    import msgspec
+
+    from adjudge.api import baseline_run
+
+    try:
+        found = baseline_run(suite, flags["baseline"], max_drop=flags["max_drop"], allow_missing=flags["allow_missing"])
+    except StoreError as error:
+        raise click.UsageError(str(error)) from None
+    return msgspec.structs.replace(options, baseline=found)
 
 
 class Refused(click.ClickException):

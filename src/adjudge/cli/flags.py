@@ -7,12 +7,12 @@ from collections.abc import Iterable
 import click
 
 
-def variables(pairs: Iterable[str]) -> dict[str, str]:
+def variables(pairs: Iterable[str], *, flag: str = "--je") -> dict[str, str]:
     """What `--je NAME=VALUE` sets."""
     environ = {}
     for pair in pairs:
         name, separator, value = pair.partition("=")
         if not separator or not name:
-            raise click.UsageError(f"--je takes NAME=VALUE, got {pair!r}")
+            raise click.UsageError(f"{flag} takes NAME=VALUE, got {pair!r}")
         environ[name] = value
     return environ

@@ -7,7 +7,16 @@ from typing import Any
 
 import click
 
-from adjudge.cli.common import PATHS, Refused, build_options, load_suite, run_options, show_problems, source_options
+from adjudge.cli.common import (
+    PATHS,
+    Refused,
+    against,
+    build_options,
+    load_suite,
+    run_options,
+    show_problems,
+    source_options,
+)
 from adjudge.domain import ConfigError
 
 
@@ -29,7 +38,7 @@ def command(
     from adjudge.report.words import count
 
     suite = load_suite(paths, workspace=workspace, format_name=format_name)
-    options = build_options(flags)
+    options = against(build_options(dict(flags)), suite, flags)
     try:
         plan = make_plan(suite, msgspec.structs.replace(options, offline=True))  # a plan needs no key
     except ConfigError as error:

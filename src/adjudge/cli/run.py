@@ -12,6 +12,7 @@ import click
 from adjudge.cli.common import (
     PATHS,
     Refused,
+    against,
     build_options,
     complain,
     load_suite,
@@ -20,7 +21,7 @@ from adjudge.cli.common import (
     show_problems,
     source_options,
 )
-from adjudge.domain import ConfigError, StoreError, Suite
+from adjudge.domain import AdjudgeError, ConfigError, StoreError, Suite
 
 if TYPE_CHECKING:
     from adjudge.engine import RunOptions, SpareWorker
@@ -49,7 +50,7 @@ def command(
         raise click.UsageError("-q and -v exclude each other")
     from adjudge.engine import SpareWorker
 
-    options = build_options(flags)
+    options = build_options(dict(flags))
     names = [format_name] if format_name or len(paths) > 1 else (_formats(paths[0] if paths else Path()) or [None])
     if len(names) > 1 and (as_json or options.output is not None):
         both = " and ".join(name or "" for name in names)
@@ -58,7 +59,7 @@ def command(
     for name in names:
         with SpareWorker() as spare:
             suite = load_suite(paths, workspace=workspace, format_name=name, spare=spare)
-            status = _run(suite, options, spare, as_json=as_json, quiet=quiet, verbose=verbose)
+            status = _run(suite, against(options, suite, flags), spare, as_json=as_json, quiet=quiet, verbose=verbose)
         if status == 130:
             return status
         worst = max(worst, status, key=_SEVERITY.index)
@@ -98,6 +99,9 @@ def _run(suite: Suite, options: RunOptions, spare: SpareWorker, *, as_json: bool
             raise click.ClickException(str(error)) from None
         complain(f"error: {error}")
         click.echo("every verdict up to here is safe; make room and run the same command again", err=True)
+        return 4
+    except AdjudgeError as error:
+        complain(f"error: {error}")
         return 4
     if ended.interrupted:
         click.echo(f"interrupted: {progress.done} verdicts are safe in {ended.run}", err=True)

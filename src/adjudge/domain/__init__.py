@@ -10,8 +10,21 @@ from adjudge.domain.agent import (
     PromptBy,
     Sandbox,
 )
-from adjudge.domain.case import BinaryFile, Case, CaseRef, CaseSource, CaseStub, InlineCases, Metrics, TokenUsage
-from adjudge.domain.catalogue import BUILTIN_JUDGES, BuiltinInfo
+from adjudge.domain.baseline import Baseline, BaselineSummary
+from adjudge.domain.case import (
+    BinaryFile,
+    Case,
+    CaseRef,
+    CaseSource,
+    CaseStub,
+    InlineCases,
+    Metrics,
+    StepRecord,
+    TokenUsage,
+    Traces,
+)
+from adjudge.domain.catalogue import BUILTIN_JUDGES, BuiltinArgument, BuiltinInfo
+from adjudge.domain.comparison import Comparison, Disagreement, JudgeComparison, RunTotals
 from adjudge.domain.detail import CaseDetail, Exchange
 from adjudge.domain.errors import (
     AdjudgeError,
@@ -61,6 +74,7 @@ from adjudge.domain.judge import (
     LocalJudge,
     Mode,
     ModelJudge,
+    PairwiseJudge,
     ProviderOptions,
     Reduce,
     ScriptJudge,
@@ -86,7 +100,17 @@ from adjudge.domain.result import (
     Stability,
     result_schema,
 )
-from adjudge.domain.reward import Aggregation, OnError, RewardNode, RewardPart, RewardRule, RewardScore
+from adjudge.domain.reward import (
+    Aggregation,
+    OnError,
+    OnUnscored,
+    RewardForm,
+    RewardFormula,
+    RewardNode,
+    RewardPart,
+    RewardRule,
+    RewardScore,
+)
 from adjudge.domain.scale import Binary, Levels, Likert, Numeric, OffScaleError, Scale, Value, finite, plain, shown
 from adjudge.domain.snippet import compile_snippet
 from adjudge.domain.suite import Suite, duplicates
@@ -108,8 +132,11 @@ __all__ = [
     "Aggregation",
     "AnswerBy",
     "AsksModel",
+    "Baseline",
+    "BaselineSummary",
     "Binary",
     "BinaryFile",
+    "BuiltinArgument",
     "BuiltinInfo",
     "BuiltinJudge",
     "Case",
@@ -122,12 +149,14 @@ __all__ = [
     "CheckJudge",
     "CodeJudge",
     "CommandTemplate",
+    "Comparison",
     "ConfigError",
     "CriteriaFile",
     "Criterion",
     "CriterionJudge",
     "Decision",
     "DecisionJudge",
+    "Disagreement",
     "Discovered",
     "ErrorKind",
     "Examples",
@@ -146,6 +175,7 @@ __all__ = [
     "Interval",
     "Judge",
     "JudgeBase",
+    "JudgeComparison",
     "JudgeSummary",
     "LLMJudge",
     "LeftOut",
@@ -161,10 +191,12 @@ __all__ = [
     "OffScaleError",
     "OnError",
     "OnFailure",
+    "OnUnscored",
     "OpenRouter",
     "OrderSaid",
     "Output",
     "PairwiseCase",
+    "PairwiseJudge",
     "PairwiseResult",
     "PanelAgreement",
     "PathRule",
@@ -175,6 +207,8 @@ __all__ = [
     "ProviderOptions",
     "Reduce",
     "RegisteredCheck",
+    "RewardForm",
+    "RewardFormula",
     "RewardNode",
     "RewardPart",
     "RewardRule",
@@ -182,6 +216,7 @@ __all__ = [
     "RunMode",
     "RunResult",
     "RunState",
+    "RunTotals",
     "SampleRecord",
     "Sandbox",
     "Scale",
@@ -191,11 +226,13 @@ __all__ = [
     "Stability",
     "Status",
     "Step",
+    "StepRecord",
     "StepRun",
     "StoreError",
     "Suite",
     "Threshold",
     "TokenUsage",
+    "Traces",
     "Usage",
     "Value",
     "Verdict",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from enum import StrEnum
+from typing import Any
 
 import msgspec
 
@@ -109,6 +110,7 @@ class AgentSpec(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
         env: Variables set for it. `$NAME` is replaced by the variable of the environment, which it may see then.
         instructions: Stand before everything else that it is told.
         own_home: It sees the user's home folder, with its settings and logins, instead of an empty one.
+        effort: Reasoning effort; permission_mode, plugin_dirs, settings: of Claude Code as the agent under test.
     """
 
     name: str = "claude-code"
@@ -117,6 +119,10 @@ class AgentSpec(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     env: dict[str, str] = {}
     instructions: str = ""
     own_home: bool = False
+    effort: str = ""
+    permission_mode: str = ""
+    plugin_dirs: tuple[str, ...] = ()
+    settings: dict[str, Any] = {}
 
 
 AGENTS = (

@@ -35,6 +35,32 @@ class Metrics(msgspec.Struct, frozen=True, omit_defaults=True):
     token_usage: TokenUsage | None = None
 
 
+class Traces(msgspec.Struct, frozen=True, omit_defaults=True):
+    """What is read of an agent's run besides its outputs."""
+
+    stdout: bool = True
+    stderr: bool = True
+    events: bool = True
+    metrics: bool = True
+
+
+class StepRecord(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """One step of a case whose agent ran in several.
+
+    Attributes:
+        id: The step's name in the suite.
+        events: Its own part of the trajectory.
+        outputs: What else the run kept of it: path below the step's folder -> text, or a `BinaryFile`.
+    """
+
+    id: str
+    events: tuple[dict[str, Any], ...] = ()
+    stdout: str = ""
+    stderr: str = ""
+    metrics: Metrics = Metrics()
+    outputs: Mapping[str, str | BinaryFile] = {}
+
+
 class Case(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True, tag="case"):
     """One thing to judge.
 
@@ -45,6 +71,11 @@ class Case(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True, tag="c
         annotations: What people know about the case; the agent never sees it.
         references: Text of each file that an annotation names, by the annotation's key.
         events: The agent's trajectory, oldest first (`assistant`, `tool_result`, `result`, ...).
+        stdout: What the agent's program printed; for a batch without streams of its own, what the whole batch printed.
+        hook_outputs: What the run's hooks left for judges.
+        steps: The agent's runs, where there were several, in order.
+        declared: The output paths of the suite, in its order; `outputs` may hold more.
+        tools: Globs of the tools whose calls are outputs; empty for every tool.
         tags: Labels to select cases by.
         notes: What could not be read as it stands, in words.
     """
@@ -59,6 +90,10 @@ class Case(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True, tag="c
     stderr: str = ""
     metrics: Metrics = Metrics()
     directory: str = ""
+    hook_outputs: dict[str, Any] = {}
+    steps: tuple[StepRecord, ...] = ()
+    declared: tuple[str, ...] = ()
+    tools: tuple[str, ...] = ()
     tags: tuple[str, ...] = ()
     notes: tuple[str, ...] = ()
 

@@ -80,15 +80,17 @@ class Interception(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True
         match: The author's words for what is meant.
         patterns: Globs of tool names that follow from them.
         prompt: How the simulator is to answer; empty to answer by the case's own answers or the first option.
-        input_filters: Globs by key of the call's input; a call that does not match all of them goes through.
-        env_checks: Variables that must be set for a call to go through after all.
+        input_filters: Regular expressions; only commands in which one of them is found are meant.
+        env_checks: Variable -> texts; a call goes through when each variable holds one of its texts.
+        answers: Question -> answer, before any model is asked.
     """
 
     match: str
     patterns: tuple[str, ...] = ()
     prompt: str = ""
-    input_filters: dict[str, str] = {}
-    env_checks: tuple[str, ...] = ()
+    input_filters: tuple[str, ...] = ()
+    env_checks: dict[str, tuple[str, ...]] = {}
+    answers: dict[str, str] = {}
 
 
 class Output(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):

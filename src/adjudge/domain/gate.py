@@ -23,7 +23,8 @@ class Threshold(msgspec.Struct, frozen=True, omit_defaults=True):
     """What one judge must reach. Reaching a bound exactly passes.
 
     `min_mean` is on the judge's own scale; the others are shares from 0 to 1. `decide_by="interval"` asks that the
-    whole 95% interval lies on one side of the bound, and is inconclusive where it does not.
+    whole 95% interval lies on one side of the bound, and is inconclusive where it does not. `max_drop`, on the judge's
+    own scale, is how far it may fall below the baseline.
     """
 
     min_mean: float | None = None
@@ -31,6 +32,7 @@ class Threshold(msgspec.Struct, frozen=True, omit_defaults=True):
     min_win_rate: float | None = None
     max_error_rate: float | None = None
     decide_by: str = "point"
+    max_drop: float | None = None
 
 
 class GateCheck(msgspec.Struct, frozen=True, omit_defaults=True):

@@ -8,6 +8,7 @@ from typing import Any
 import msgspec
 
 from adjudge.domain.agent import AgentSpec, AnswerBy, MCPServer, Place, Sandbox
+from adjudge.domain.pairwise import ORDERS, PREFERENCES
 from adjudge.domain.scale import Binary, Levels, Scale
 
 
@@ -47,6 +48,7 @@ class JudgeBase(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
         name: Unique within the suite.
         criteria: At least one; a judge with a single question names its criterion like itself.
         condition: Python expression over `annotations` and `outputs`; the judge skips cases where it is false.
+        step: The step of the pipeline under test that is judged; empty for the whole.
         arguments: Keyword arguments of judges in code; `{{ arguments }}` in prompts.
         samples: How often the same verdict is asked (1 or more).
         reduce: How samples become a score.
@@ -60,6 +62,7 @@ class JudgeBase(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     criteria: tuple[Criterion, ...] = ()
     description: str = ""
     condition: str | None = None
+    step: str = ""
     arguments: dict[str, Any] = {}
     samples: int = 1
     reduce: Reduce = Reduce.AUTO
@@ -297,6 +300,20 @@ def upgraded(judge: LLMJudge, **fields: Any) -> AgentJudge:
     return AgentJudge(**{**{name: getattr(judge, name) for name in judge.__struct_fields__}, **fields})
 
 
+class PairwiseJudge(LLMJudge, frozen=True, kw_only=True, tag="pairwise", omit_defaults=True):
+    """Compares what a run made of a case with what its baseline made of it, shown in both orders.
+
+    Its criteria are the orders; what each says is which of the outputs, as they are shown, is preferred.
+    """
+
+    mode: Mode = Mode.INDIVIDUAL
+
+    def __post_init__(self) -> None:
+        orders = tuple(Criterion(name=order, scale=Levels(PREFERENCES)) for order in ORDERS)
+        msgspec.structs.force_setattr(self, "criteria", orders)
+        super().__post_init__()
+
+
 class ScriptJudge(JudgeBase, frozen=True, kw_only=True, tag="script", omit_defaults=True):
     """A Python program that passes by ending with exit status 0. It runs in the case's folder.
 
@@ -316,10 +333,20 @@ class ScriptJudge(JudgeBase, frozen=True, kw_only=True, tag="script", omit_defau
     timeout_s: float = 300.0
 
 
-Judge = CheckJudge | CodeJudge | BuiltinJudge | CriterionJudge | LLMJudge | DecisionJudge | AgentJudge | ScriptJudge
+Judge = (
+    CheckJudge
+    | CodeJudge
+    | BuiltinJudge
+    | CriterionJudge
+    | LLMJudge
+    | DecisionJudge
+    | AgentJudge
+    | PairwiseJudge
+    | ScriptJudge
+)
 LocalJudge = CheckJudge | CodeJudge | BuiltinJudge | CriterionJudge
 ModelJudge = LLMJudge | DecisionJudge
-"""Agent judges are LLM judges too."""
+"""Agent judges and pairwise judges are LLM judges too."""
 
 
 def kind_of(judge: Judge) -> str:

@@ -8,11 +8,11 @@ import msgspec
 
 from adjudge.domain.case import CaseStub
 from adjudge.domain.errors import Failure, Problem
-from adjudge.domain.execution import ExecutionResult
+from adjudge.domain.execution import Execution, ExecutionResult
 from adjudge.domain.gate import GateResult, Threshold
 from adjudge.domain.judge import Judge
 from adjudge.domain.pairwise import PairwiseResult
-from adjudge.domain.reward import OnError, RewardNode, RewardScore
+from adjudge.domain.reward import OnError, RewardFormula, RewardNode, RewardScore
 from adjudge.domain.scale import Value
 from adjudge.domain.verdict import Status, Usage
 
@@ -172,11 +172,14 @@ class Snapshot(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     thresholds: dict[str, Threshold] = {}
     rewards: tuple[RewardNode, ...] = ()
     on_error: OnError = OnError.FAIL
+    reward: RewardFormula | None = None
     pass_threshold: float | None = None
     left_out: tuple[LeftOut, ...] = ()
     warnings: tuple[Problem, ...] = ()
     selection: str = ""
     seed: int = 0
+    execution: Execution | None = None
+    baseline: str = ""
 
 
 class CaseRewards(msgspec.Struct, frozen=True):

@@ -36,6 +36,49 @@ class OnError(StrEnum):
     """It counts as 0."""
 
 
+class RewardForm(StrEnum):
+    """What a formula over judges is."""
+
+    DEFAULT = "default"
+    """0 when a judge says false, else the mean of the numbers, else 1."""
+    JUDGE = "judge"
+    WEIGHTED = "weighted"
+    EXPRESSION = "expression"
+
+
+class OnUnscored(StrEnum):
+    """What a judge without a value does to a formula that needs it."""
+
+    FAIL = "fail"
+    """There is no reward."""
+    ZERO = "zero"
+    DROP = "drop"
+    """It is left out of the weights; a formula that names it has no value."""
+
+
+class RewardFormula(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """One number in [0, 1] a case, over all its judges.
+
+    Attributes:
+        judge: For the form of that name; brought to [0, 1] by its range when `normalize`, else clamped.
+        weights: Judge -> weight; the mean is taken over those that have a value.
+        expression: Over judges; see `scoring.expression`.
+        gate: A judge that says false makes it 0; `None` for yes, but not in the form `judge`.
+        score_range: Of judges that declare none.
+        raw: Judges whose number is taken as it is, clamped to [0, 1].
+    """
+
+    form: RewardForm = RewardForm.DEFAULT
+    judge: str = ""
+    normalize: bool = False
+    weights: dict[str, float] = {}
+    expression: str = ""
+    gate: bool | None = None
+    score_range: tuple[float, float] = (1.0, 5.0)
+    raw: tuple[str, ...] = ()
+    unscored: OnUnscored = OnUnscored.FAIL
+
+
 class RewardRule(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     """How the inputs of a node become its score.
 

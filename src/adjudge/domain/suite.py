@@ -12,10 +12,11 @@ from adjudge.domain.agent import AgentSpec
 from adjudge.domain.case import Case, CaseSource, InlineCases
 from adjudge.domain.catalogue import BUILTIN_JUDGES
 from adjudge.domain.errors import ConfigError, Problem
+from adjudge.domain.execution import Execution
 from adjudge.domain.gate import Threshold
 from adjudge.domain.judge import EFFORTS, BuiltinJudge, CheckJudge, DecisionJudge, Judge, LLMJudge, Mode, ScriptJudge
 from adjudge.domain.providers import OpenRouter
-from adjudge.domain.reward import OnError, RewardNode
+from adjudge.domain.reward import OnError, RewardFormula, RewardNode
 from adjudge.domain.scale import Binary, Levels
 from adjudge.domain.snippet import compile_snippet
 
@@ -30,8 +31,11 @@ class Suite(msgspec.Struct, frozen=True, kw_only=True):
         thresholds: By judge name.
         default_model: For LLM judges that name none.
         openrouter: How its models are reached and routed.
+        execution: How the agent under test is run before anything is judged; `None` to judge what is there.
+        runs: Where the runs of the agent lie, a folder; empty for the usual place.
         runner: The agent that answers for `runner:/` models; Claude Code when none is named.
         rewards: Numbers composed from the scores of each case.
+        reward: A formula over the judges of each case.
         on_error: What a criterion without a score does to a reward.
         pass_threshold: Least share of all binary verdicts that must pass; `None` when each judge is gated by itself.
         code_paths: Folders that code judges are imported from, first one first.
@@ -46,9 +50,12 @@ class Suite(msgspec.Struct, frozen=True, kw_only=True):
     description: str = ""
     default_model: str = ""
     openrouter: OpenRouter | None = None
+    execution: Execution | None = None
+    runs: str = ""
     runner: AgentSpec | None = None
     rewards: tuple[RewardNode, ...] = ()
     on_error: OnError = OnError.FAIL
+    reward: RewardFormula | None = None
     pass_threshold: float | None = None
     code_paths: tuple[str, ...] = ()
     format: str = ""

@@ -3,10 +3,21 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import msgspec
 
+from adjudge.domain import Baseline
 from adjudge.models import RetryPolicy
+from adjudge.scoring import BaselineLimits
+
+
+class BaselineRun(msgspec.Struct, frozen=True, kw_only=True):
+    """The run that a run is held against: its folder, its figures, and how far this one may fall below them."""
+
+    folder: Path
+    figures: Baseline
+    limits: BaselineLimits = BaselineLimits()
 
 
 class RunOptions(msgspec.Struct, frozen=True, kw_only=True):
@@ -23,6 +34,9 @@ class RunOptions(msgspec.Struct, frozen=True, kw_only=True):
         max_concurrency: Most requests under way at once.
         agents_at_once: Most agents under way at once.
         scripts_at_once: Most scripts under way at once.
+        agent_model: Of the agent under test, whatever the suite says.
+        overrides: Input fields that are set for every case of the agent under test.
+        baseline: The run to compare with.
         offline: Answer only from the journal and the cache.
         no_llm: Leave LLM judges out.
         keep_going: Run what can run when models lack credentials; their verdicts are unscored.
@@ -45,6 +59,9 @@ class RunOptions(msgspec.Struct, frozen=True, kw_only=True):
     max_concurrency: int = 32
     agents_at_once: int = 4
     scripts_at_once: int = 4
+    agent_model: str | None = None
+    overrides: dict[str, Any] = {}
+    baseline: BaselineRun | None = None
     offline: bool = False
     no_llm: bool = False
     keep_going: bool = False

@@ -16,10 +16,12 @@ from adjudge.domain import (
     CaseStub,
     ConfigError,
     DecisionJudge,
+    Execution,
     Failure,
     Judge,
     LeftOut,
     LLMJudge,
+    PairwiseJudge,
     Problem,
     RewardNode,
     Snapshot,
@@ -43,6 +45,8 @@ class RunPlan(msgspec.Struct, frozen=True, kw_only=True):
         code_paths: Where judges in code are imported from.
         warnings: Said once when the run starts.
         unavailable: Judge name -> why its model cannot be asked, when the run goes on all the same.
+        execution: How the agent under test is run first.
+        runs: Where the suite's runs lie, when not in the usual place.
     """
 
     snapshot: Snapshot
@@ -52,6 +56,8 @@ class RunPlan(msgspec.Struct, frozen=True, kw_only=True):
     code_paths: tuple[str, ...]
     warnings: tuple[Problem, ...] = ()
     unavailable: dict[str, Failure] = {}
+    execution: Execution | None = None
+    runs: str = ""
 
     @property
     def verdicts(self) -> int:
@@ -83,6 +89,9 @@ def make_plan(suite: Suite, options: RunOptions) -> RunPlan:
     models = ModelPlanner(suite, options, environ, problems)
     panels: dict[str, tuple[str, ...]] = {}
     for judge in suite.judges:
+        if isinstance(judge, PairwiseJudge) and options.baseline is None:
+            left_out.append(LeftOut(judge.name, "there is no --baseline to compare with"))
+            continue
         if isinstance(judge, LLMJudge | DecisionJudge):
             if isinstance(judge, LLMJudge):
                 problems += _template_problems(judge)
@@ -104,6 +113,7 @@ def make_plan(suite: Suite, options: RunOptions) -> RunPlan:
     if problems:
         raise ConfigError(problems)
     source = suite.source
+    execution = _execution(suite, options)
     snapshot = Snapshot(
         suite=suite.name,
         description=suite.description,
@@ -115,11 +125,14 @@ def make_plan(suite: Suite, options: RunOptions) -> RunPlan:
         thresholds=suite.thresholds,
         rewards=_without(suite.rewards, {gone.judge for gone in left_out}),
         on_error=suite.on_error,
+        reward=suite.reward,
         pass_threshold=suite.pass_threshold,
         left_out=tuple(left_out),
         warnings=suite.warnings,
         selection=_selection(suite, stubs, options),
         seed=options.seed,
+        execution=execution,
+        baseline=options.baseline.figures.name if options.baseline else "",
     )
     return RunPlan(
         snapshot=snapshot,
@@ -129,7 +142,20 @@ def make_plan(suite: Suite, options: RunOptions) -> RunPlan:
         code_paths=suite.code_paths,
         warnings=(*suite.warnings, *warnings),
         unavailable=models.unavailable,
+        execution=execution,
+        runs=suite.runs,
     )
+
+
+def _execution(suite: Suite, options: RunOptions) -> Execution | None:
+    """How the agent is run, with what the options say of it."""
+    if suite.execution is None:
+        return None
+    models = dict(suite.execution.models)
+    if options.agent_model:
+        models["skill"] = options.agent_model
+    overrides = {**suite.execution.overrides, **options.overrides}
+    return msgspec.structs.replace(suite.execution, models=models, overrides=overrides)
 
 
 def _without(nodes: tuple[RewardNode, ...], judges: set[str]) -> tuple[RewardNode, ...]:

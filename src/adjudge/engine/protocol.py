@@ -35,6 +35,8 @@ class Job(msgspec.Struct, tag="job"):
     case: Case | CaseFolder
     judges: tuple[int, ...]
     known: dict[int, str] = {}
+    baseline: CaseFolder | None = None
+    """What the baseline run made of the case."""
 
 
 class Loaded(msgspec.Struct, tag="loaded"):

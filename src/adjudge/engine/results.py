@@ -7,10 +7,10 @@ from pathlib import Path
 import msgspec
 
 from adjudge._version import __version__
-from adjudge.domain import RunResult, Snapshot, StoreError
+from adjudge.domain import Baseline, CaseRun, ErrorKind, ExecutionResult, RunResult, RunState, Snapshot, StoreError
 from adjudge.engine.rundir import JOURNAL
 from adjudge.engine.store import Store
-from adjudge.scoring import compose
+from adjudge.scoring import BaselineLimits, compose
 
 
 def read_result(run: Path) -> RunResult:
@@ -48,8 +48,32 @@ def read_run(run: Path) -> tuple[Snapshot, RunResult]:
         if snapshot is None or fingerprint is None:
             raise StoreError(f"{journal} holds no run")
         plan = msgspec.json.decode(snapshot, type=Snapshot)
-        return plan, compose(plan, store.verdicts(fingerprint.decode()), version=__version__)
+        baseline, limits = store.meta("baseline"), store.meta("limits")
+        return plan, compose(
+            plan,
+            store.verdicts(fingerprint.decode()),
+            version=__version__,
+            execution=_execution(plan, store),
+            baseline=msgspec.json.decode(baseline, type=Baseline) if baseline else None,
+            limits=msgspec.json.decode(limits, type=BaselineLimits) if limits else BaselineLimits(),
+        )
     except msgspec.MsgspecError as error:
         raise StoreError(f"{journal} cannot be read: {error}") from None
     finally:
         store.close()
+
+
+def _execution(plan: Snapshot, store: Store) -> ExecutionResult | None:
+    """How the agent's runs went. What the plan asks for and the journal lacks has not run yet."""
+    if plan.execution is None:
+        return None
+    told = store.meta("execution")
+    result = (
+        msgspec.json.decode(told, type=ExecutionResult) if told else ExecutionResult(agent=plan.execution.agent.name)
+    )
+    kept = store.executions()
+    waiting = CaseRun(case="", state=RunState.ERROR, kind=ErrorKind.INTERRUPTED, error="not run yet")
+    runs = [
+        kept[stub.id][1] if stub.id in kept else msgspec.structs.replace(waiting, case=stub.id) for stub in plan.cases
+    ]
+    return msgspec.structs.replace(result, cases=tuple(runs), max_failure_rate=plan.execution.max_failure_rate)

@@ -10,10 +10,11 @@ import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import msgspec
 
+from adjudge.cases import CaseFolder
 from adjudge.domain import (
     AgentJudge,
     CaseRef,
@@ -28,13 +29,15 @@ from adjudge.domain import (
 )
 from adjudge.domain import ErrorKind as Kind
 from adjudge.engine.asking import Asker
+from adjudge.engine.cache import opened_cache
 from adjudge.engine.callers import AgentCallers, Caller, transcript_name
+from adjudge.engine.material import baseline_cases, put_cases
 from adjudge.engine.observer import Observer
 from adjudge.engine.options import RunOptions
 from adjudge.engine.plan import RunPlan
 from adjudge.engine.pool import CaseOutcome, WorkerPool
 from adjudge.engine.protocol import Item, Job
-from adjudge.engine.rundir import HOME, JOURNAL, choose, locked
+from adjudge.engine.rundir import JOURNAL, choose, locked
 from adjudge.engine.shares import all_parts, failed, first_cause, parts_of, skipped, verdicts_of, worker_count
 from adjudge.engine.spare import SpareWorker
 from adjudge.engine.store import Statement, Store, put_times, put_verdict
@@ -43,6 +46,7 @@ from adjudge.models import ModelRequest
 from adjudge.scoring import blocked_judges, decided, gate_judges
 
 if TYPE_CHECKING:
+    from adjudge.execution import Stage
     from adjudge.judges.script import ScriptRunner
 
 GRACE_S = 15.0
@@ -67,7 +71,12 @@ async def execute(plan: RunPlan, options: RunOptions, observer: Observer, *, spa
         StoreError: the run directory is in use, or can no longer be written; every earlier verdict is safe.
     """
     run = choose(
-        plan.snapshot.suite, options.output, plan.fingerprint, fresh=options.fresh, finished=options.retry_unscored
+        plan.snapshot.suite,
+        options.output,
+        plan.fingerprint,
+        fresh=options.fresh,
+        finished=options.retry_unscored,
+        runs=plan.runs,
     )
     with locked(run):
         store = Store(run / JOURNAL)
@@ -104,11 +113,14 @@ class _Run:
         self.transient = False
         self.grace: asyncio.TimerHandle | None = None
         self.told: set[tuple[str, Kind]] = set()
-        self.case_tasks: set[asyncio.Task[None]] = set()
+        self.case_tasks: set[asyncio.Task[Any]] = set()
         self.index = {judge.name: index for index, judge in enumerate(plan.judges)}
         self.environ = {**os.environ, **options.environ}
         self.agents = AgentCallers(run, self.environ, at_once=options.agents_at_once)
         self.scripts: ScriptRunner | None = None
+        self.refs: Sequence[CaseRef] = plan.refs
+        self.could_not_run: dict[str, Failure] = {}
+        self.before: dict[str, CaseFolder] = {}
 
     async def go(self) -> Ended:
         resumed = self.store.meta("fingerprint") is not None
@@ -116,20 +128,28 @@ class _Run:
         begin = [
             self.store.put_meta("snapshot", msgspec.json.encode(self.plan.snapshot)),
             self.store.put_meta("fingerprint", self.key.encode()),
-            ("DELETE FROM meta WHERE key = 'finished'", ()),
+            ("DELETE FROM meta WHERE key IN ('finished', 'baseline', 'limits')", ()),
             ("UPDATE verdicts SET plan = ''", ()),  # until this session confirms them, they do not count
         ]
+        if self.options.baseline is not None:
+            begin.append(self.store.put_meta("baseline", msgspec.json.encode(self.options.baseline.figures)))
+            begin.append(self.store.put_meta("limits", msgspec.json.encode(self.options.baseline.limits)))
         await self.store.write(begin)
         self.observer.started(self.plan, self.run, resumed=resumed)
-        with self._cache() as cache:
+        with opened_cache(self.plan, self.options, note=self.observer.note) as cache:
             asker = Asker(
                 self.plan, self.options, self.store, cache, note=self.observer.note, stopped=lambda: self.stopping
             )
             size = worker_count(self.plan, self.options)
             stagger = STAGGER_S if any(isinstance(judge, CriterionJudge) for judge in self.plan.judges) else 0.0
             pool = WorkerPool(self.plan.judges, self.plan.code_paths, size=size, spare=self.spare, stagger_s=stagger)
+            stage = self._stage()
             with self._signals():
                 try:
+                    if stage is not None:
+                        await self._execute(stage)
+                    await self.store.write([put_cases(self.store, self.refs)])
+                    self.before = baseline_cases(self.plan, self.options, self.refs)
                     await self._all(pool, asker, window=size * 2 + 2)
                 except asyncio.CancelledError:
                     if not self.stopping:
@@ -138,6 +158,8 @@ class _Run:
                     raise first_cause(group) from None
                 finally:
                     pool.close()
+                    if stage is not None:
+                        await stage.close()
                     if self.scripts is not None:
                         await self.scripts.close()
                     await asker.close()
@@ -145,6 +167,33 @@ class _Run:
         if not self.stopping and not self.transient:
             await self.store.write([self.store.put_meta("finished", b"1")])
         return Ended(self.run, self.stopping, asker.spent)
+
+    def _stage(self) -> Stage | None:
+        if self.plan.execution is None:
+            return None
+        from adjudge.engine.executing import make_stage
+
+        return make_stage(
+            self.plan.execution,
+            self.plan.refs,
+            self.run,
+            self.store,
+            options=self.options,
+            environ=self.environ,
+            note=self.observer.note,
+        )
+
+    async def _execute(self, stage: Stage) -> None:
+        """Run the agent under test before anything is judged."""
+        from adjudge.engine.executing import executed
+
+        task = asyncio.create_task(executed(stage, self.store))
+        self.case_tasks.add(task)
+        task.add_done_callback(self.case_tasks.discard)
+        done = await task
+        self.refs = done.refs
+        self.could_not_run = done.failures
+        self.transient = self.transient or done.transient
 
     def _check_owner(self) -> None:
         """A run directory belongs to one suite, although its judges and cases may change."""
@@ -157,7 +206,7 @@ class _Run:
         places = asyncio.Semaphore(window)
         requests = asyncio.Semaphore(max(16, self.options.max_concurrency * 3))
         async with asyncio.TaskGroup() as group:
-            for ref in self.plan.refs:
+            for ref in self.refs:
                 await places.acquire()
                 if self.stopping:
                     break
@@ -169,9 +218,14 @@ class _Run:
     async def _case(
         self, ref: CaseRef, pool: WorkerPool, asker: Asker, group: asyncio.TaskGroup, requests: asyncio.Semaphore
     ) -> None:
+        failure = self.could_not_run.get(ref.id)
+        if failure is not None:
+            await self._keep([(v, "", True) for judge in self.plan.judges for v in failed(ref.id, judge, failure)])
+            return
         kept = {} if self.options.fresh else self.store.final_keys(ref.id, scored=self.options.retry_unscored)
         known = {self.index[name]: key for name, key in kept.items() if name in self.index}
-        jobs = [Job(ref, part, known) for part in parts_of(self.plan.judges)]  # type: ignore[arg-type]
+        before = self.before.get(ref.id)
+        jobs = [Job(ref, part, known, before) for part in parts_of(self.plan.judges)]  # type: ignore[arg-type]
         outcome, _ = await asyncio.gather(all_parts(pool, jobs), self._scripts(ref))
         for note in outcome.notes:
             self.observer.note(f"{ref.id}: {note}")
@@ -324,24 +378,6 @@ class _Run:
         if (judge, failure.kind) not in self.told:
             self.told.add((judge, failure.kind))
             self.observer.note(f"{judge}: {failure.message or failure.kind.sentence} ({failure.kind.value})")
-
-    @contextlib.contextmanager
-    def _cache(self) -> Iterator[Store | None]:
-        """The cache across runs. It is a convenience: when it cannot be opened the run goes on without it."""
-        if not self.plan.endpoints and not any(isinstance(judge, AgentJudge) for judge in self.plan.judges):
-            yield None
-            return
-        path = self.options.cache or HOME / "cache.db"
-        try:
-            cache = Store(path, durable=False)
-        except StoreError as error:
-            self.observer.note(f"no cache across runs: {error}")
-            yield None
-            return
-        try:
-            yield cache
-        finally:
-            cache.close()
 
     @contextlib.contextmanager
     def _signals(self) -> Iterator[None]:

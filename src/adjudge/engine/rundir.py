@@ -16,18 +16,20 @@ HOME = Path(".adjudge")
 JOURNAL = "journal.db"
 
 
-def choose(suite: str, output: Path | None, fingerprint: str, *, fresh: bool, finished: bool = False) -> Path:
+def choose(
+    suite: str, output: Path | None, fingerprint: str, *, fresh: bool, finished: bool = False, runs: str = ""
+) -> Path:
     """The directory of this run: `output`, else the newest run of the same plan if it is unfinished, else a new one.
 
-    With `finished` the newest run will do although it was finished.
+    With `finished` the newest run will do although it was finished. `runs` is where the suite's runs lie.
     """
     if output is not None:
         return output
-    parent = HOME / "runs" / suite
+    parent = Path(runs) if runs else HOME / "runs" / suite
     if not fresh and parent.is_dir():
-        runs = sorted((path for path in parent.iterdir() if (path / JOURNAL).is_file()), reverse=True)
-        if runs and _is_of(runs[0], fingerprint, finished=finished):
-            return runs[0]
+        earlier = sorted((path for path in parent.iterdir() if (path / JOURNAL).is_file()), reverse=True)
+        if earlier and _is_of(earlier[0], fingerprint, finished=finished):
+            return earlier[0]
     stamp = datetime.now(UTC).strftime("%Y%m%d-%H%M%S")
     return parent / f"{stamp}-{secrets.token_hex(2)}"
 

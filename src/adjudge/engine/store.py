@@ -16,7 +16,7 @@ from typing import Any
 
 import msgspec
 
-from adjudge.domain import StoreError, Verdict
+from adjudge.domain import CaseRun, StoreError, Verdict
 from adjudge.models import Reply
 
 SCHEMA_VERSION = 1
@@ -37,6 +37,10 @@ CREATE TABLE IF NOT EXISTS times (
   case_id TEXT NOT NULL, judge TEXT NOT NULL, started REAL NOT NULL, ended REAL NOT NULL,
   PRIMARY KEY (case_id, judge)
 ) WITHOUT ROWID;
+"""
+
+_MORE_TABLES = """
+CREATE TABLE IF NOT EXISTS executions (case_id TEXT PRIMARY KEY, key TEXT NOT NULL, run BLOB NOT NULL) WITHOUT ROWID;
 """
 
 Statement = tuple[str, Sequence[Any]]
@@ -68,6 +72,11 @@ def put_times(case_id: str, judge: str, started: float, ended: float) -> Stateme
     return "INSERT OR REPLACE INTO times VALUES (?, ?, ?, ?)", (case_id, judge, started, ended)
 
 
+def put_execution(run: CaseRun, key: str) -> Statement:
+    """Statement that keeps how the agent's run of a case ended, under the key of everything that could change it."""
+    return "INSERT OR REPLACE INTO executions VALUES (?, ?, ?)", (run.case, key, msgspec.msgpack.encode(run))
+
+
 class Store:
     """One SQLite file. Reads happen on the caller's thread, writes on the store's own.
 
@@ -91,7 +100,7 @@ class Store:
             self._writer = sqlite3.connect(path, isolation_level=None, check_same_thread=False, timeout=30)
             self._writer.execute("PRAGMA journal_mode = WAL")
             self._writer.execute(f"PRAGMA synchronous = {'FULL' if durable else 'NORMAL'}")
-            self._writer.executescript(_TABLES)
+            self._writer.executescript(_TABLES + _MORE_TABLES)
             self._writer.execute("INSERT OR IGNORE INTO meta VALUES ('schema_version', ?)", (str(SCHEMA_VERSION),))
             self._reader = sqlite3.connect(path, isolation_level=None, check_same_thread=False, timeout=30)
             self._check_version()
@@ -163,6 +172,14 @@ class Store:
         """(case, judge) -> (started, ended), for judges whose times are kept."""
         rows = self._reader.execute("SELECT case_id, judge, started, ended FROM times")
         return {(case, judge): (started, ended) for case, judge, started, ended in rows}
+
+    def executions(self) -> dict[str, tuple[str, CaseRun]]:
+        """Case -> (key, how the agent's run of it ended)."""
+        try:
+            rows = self._reader.execute("SELECT case_id, key, run FROM executions").fetchall()
+        except sqlite3.OperationalError:  # a journal from before agents were run
+            return {}
+        return {case: (key, msgspec.msgpack.decode(run, type=CaseRun)) for case, key, run in rows}
 
     def spent_usd(self) -> float:
         """What the calls asked from this run directory cost, as far as it is known."""

@@ -19,7 +19,7 @@ from typing import Any
 import msgspec
 
 from adjudge._version import __version__
-from adjudge.cases import case_record
+from adjudge.cases import CaseFolder, case_record
 from adjudge.domain import (
     BuiltinJudge,
     CriterionJudge,
@@ -30,6 +30,7 @@ from adjudge.domain import (
     Judge,
     LLMJudge,
     MissingExtraError,
+    PairwiseJudge,
     Problem,
     ScriptJudge,
 )
@@ -100,7 +101,19 @@ class _Worker:
         digest = hashlib.sha256(data).digest()
         reader = DocumentReader(record["case_dir"] or os.getcwd())  # noqa: PTH109
         for index in job.judges:
-            item = self.item(index, data, digest, job.known.get(index), reader)
+            judge = self.setup.judges[index]
+            seen = (data, digest)
+            if judge.step:
+                try:
+                    own = msgspec.msgpack.encode(case_record(case, judge.step))
+                except LookupError as error:
+                    self.send(Item(index, outcome=Outcome(failure=Failure(ErrorKind.INPUT, str(error.args[0])))))
+                    continue
+                seen = (own, hashlib.sha256(own).digest())
+            if isinstance(judge, PairwiseJudge):
+                item = self.compared(index, judge, data, job.baseline, reader)
+            else:
+                item = self.item(index, *seen, job.known.get(index), reader)
             if os.getpid() != self.pid:
                 os._exit(0)  # a judge forked and let its child return
             self.send(item)
@@ -121,6 +134,26 @@ class _Worker:
             except (NothingToJudgeError, TrajectoryError, OSError) as error:
                 return Item(index, outcome=Outcome(failure=Failure(ErrorKind.INPUT, str(error))))
         return self.local(index, judge, data, digest, known)
+
+    def compared(
+        self, index: int, judge: PairwiseJudge, data: bytes, baseline: CaseFolder | None, reader: DocumentReader
+    ) -> Item:
+        from adjudge.judges.pairwise import pairwise_asking
+
+        record = msgspec.msgpack.decode(data)
+        if judge.condition is not None:
+            holds = _condition(judge.condition, record)
+            if isinstance(holds, Failure):
+                return Item(index, outcome=Outcome(failure=holds))
+            if not holds:
+                return Item(index, skipped=True)
+        try:
+            other = case_record(baseline.load()) if baseline is not None else None
+            return Item(index, asking=pairwise_asking(judge, record, other, reader))
+        except PromptError as error:
+            return Item(index, outcome=Outcome(failure=Failure(ErrorKind.CONFIG, str(error))))
+        except (NothingToJudgeError, OSError, ValueError) as error:
+            return Item(index, outcome=Outcome(failure=Failure(ErrorKind.INPUT, str(error))))
 
     def local(self, index: int, judge: Judge, data: bytes, digest: bytes, known: str | None) -> Item:
         runner = self.runner(index, judge)

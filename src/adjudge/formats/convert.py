@@ -24,8 +24,8 @@ class Converter:
     def add(self, node: Located, key: str, message: str, *, hint: str = "", warning: bool = False) -> None:
         self.problems.append(
             Problem(
-                file=self.shown,
-                line=node.line,
+                file=getattr(node.line, "file", self.shown),
+                line=int(node.line),
                 column=node.column,
                 key=key,
                 message=message,
@@ -85,7 +85,13 @@ class Converter:
             ):
                 pairs = {k: self.value(v, option.value_type, f"{path}.{k}") for k, v in node.value.items()}
                 return {k: v for k, v in pairs.items() if v is not _FAILED}
-        if any(map(_has_struct, options)):
+        scalars = [option for option in options if not _has_struct(option)]
+        if len(scalars) < len(options) and scalars and not isinstance(node.value, dict | list):
+            kind = msgspec.inspect.UnionType(tuple(scalars)) if len(scalars) > 1 else scalars[0]
+            if isinstance(kind, msgspec.inspect.NoneType):
+                self.add(node, path, f"expected {expected(msgspec.inspect.UnionType(tuple(options)))}, got {node.kind}")
+                return _FAILED
+        elif any(map(_has_struct, options)):
             self.add(node, path, f"expected {expected(kind)}, got {node.kind}")
             return _FAILED
         try:

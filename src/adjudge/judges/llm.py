@@ -17,6 +17,7 @@ from adjudge.domain import (
     LLMJudge,
     Mode,
     ModelJudge,
+    PairwiseJudge,
     Place,
     ProviderOptions,
 )
@@ -152,6 +153,8 @@ def _agent(judge: AgentJudge, groups: list[tuple[int, ...]], record: Mapping[str
 
 def asked_criteria(judge: ModelJudge, group: Sequence[int]) -> list[Criterion]:
     """The criteria of a call by the names that the model is told: all members of a panel are asked the same."""
+    if isinstance(judge, PairwiseJudge):  # a name that says nothing of the runs
+        return [msgspec.structs.replace(judge.criteria[index], name="comparison") for index in group]
     panel = judge.member_of if isinstance(judge, LLMJudge) else ""
     criteria = [judge.criteria[index] for index in group]
     return [

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from adjudge.domain import Problem
-from adjudge.located.nodes import MAX_BYTES, Located, kind_name, read_text
+from adjudge.located.nodes import MAX_BYTES, FileLine, Located, kind_name, read_text
 
 
 def parse_yaml(text: str, shown: str) -> tuple[Located | None, list[Problem]]:
@@ -20,4 +20,12 @@ def parse_toml(text: str, shown: str) -> tuple[Located | None, list[Problem]]:
     return toml_nodes.parse_toml(text, shown)
 
 
-__all__ = ["MAX_BYTES", "Located", "kind_name", "parse_toml", "parse_yaml", "read_text"]
+__all__ = [
+    "MAX_BYTES",
+    "FileLine",
+    "Located",
+    "kind_name",
+    "parse_toml",
+    "parse_yaml",
+    "read_text",
+]

@@ -12,6 +12,17 @@ from adjudge.domain import Problem
 MAX_BYTES = 5 * 1024 * 1024
 
 
+class FileLine(int):
+    """The number of a line that also knows its file, for configs that are put together of several."""
+
+    file: str
+
+    def __new__(cls, line: int, file: str) -> FileLine:
+        made = super().__new__(cls, line)
+        made.file = file
+        return made
+
+
 @dataclass(slots=True)
 class Located:
     """A YAML node: `value` is a scalar, a list of `Located`, or a dict of key -> `Located`."""
@@ -21,6 +32,8 @@ class Located:
     column: int
     keys: dict[str, tuple[int, int]] = field(default_factory=dict)
     """Where each key of a mapping stands."""
+    replaces: bool = False
+    """A list that is tagged to replace another, where one config is laid over another."""
 
     @property
     def kind(self) -> str:

@@ -69,14 +69,15 @@ class _Reader:
             return Located(None, line, column)
         self.open.add(id(node))
         try:
-            if not isinstance(node, yaml.ScalarNode) and node.tag not in _TAGS:
+            replaces = isinstance(node, yaml.SequenceNode) and node.tag == "!replace"
+            if not isinstance(node, yaml.ScalarNode) and node.tag not in _TAGS and not replaces:
                 self.add(node, path, f"the tag {node.tag} is not plain YAML")
                 return Located(None, line, column)
             if isinstance(node, yaml.MappingNode):
                 return self.mapping(node, path, depth)
             if isinstance(node, yaml.SequenceNode):
                 items = [self.read(child, f"{path}[{i}]", depth + 1) for i, child in enumerate(node.value)]
-                return Located(items, line, column)
+                return Located(items, line, column, replaces=replaces)
             return Located(self.scalar(node, path), line, column)
         finally:
             self.open.discard(id(node))

@@ -10,11 +10,13 @@ from adjudge.prompts.answers import (
     read_text_answers,
 )
 from adjudge.prompts.budget import cut, fair_cap
+from adjudge.prompts.builtin import BUILTIN_PROMPTS
 from adjudge.prompts.contract import Slot, VerdictTool, scale_of, slots, verdict_tool
 from adjudge.prompts.documents import DOCUMENTS, HTML, IMAGES, INSTALL, MAX_IMAGES, Document, DocumentReader
 from adjudge.prompts.examples import HEADING as EXAMPLES_HEADING
 from adjudge.prompts.examples import MAX_EXCERPT, examples_text
 from adjudge.prompts.fence import GUARD, fenced
+from adjudge.prompts.inputs import InputError, as_text, fill, is_jinja, template_faults
 from adjudge.prompts.scan import addressed_to_judge, addressing
 from adjudge.prompts.templates import (
     VARIABLES,
@@ -31,6 +33,7 @@ from adjudge.prompts.templates import (
 from adjudge.prompts.trajectory import Trajectory, TrajectoryError, read_trajectory
 
 __all__ = [
+    "BUILTIN_PROMPTS",
     "DOCUMENTS",
     "EXAMPLES_HEADING",
     "GUARD",
@@ -48,6 +51,7 @@ __all__ = [
     "Document",
     "DocumentReader",
     "Fitting",
+    "InputError",
     "PromptError",
     "Slot",
     "Trajectory",
@@ -57,11 +61,14 @@ __all__ = [
     "addressing",
     "agent_contract",
     "agent_task",
+    "as_text",
     "cut",
     "examples_text",
     "fair_cap",
     "fenced",
+    "fill",
     "fixed_prefix",
+    "is_jinja",
     "mentions",
     "read_answers",
     "read_arguments",
@@ -73,6 +80,7 @@ __all__ = [
     "scale_of",
     "shows_work",
     "slots",
+    "template_faults",
     "template_problem",
     "template_variables",
     "verdict_tool",

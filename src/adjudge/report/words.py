@@ -138,9 +138,19 @@ def count(number: int, one: str, many: str) -> str:
     return f"{number} {one if number == 1 else many}"
 
 
+MOST_REWARDS = 20
+"""Of a formula, one a case; more are told as their mean."""
+
+
 def rewards(result: RunResult) -> list[str]:
     """Each reward with its value, under its case where there are several: `reward: 0.75`."""
     lines = []
+    formula = [reward for case in result.rewards for reward in case.rewards if reward.kind == "formula"]
+    if len(formula) > MOST_REWARDS:
+        known = [reward.score for reward in formula if reward.score is not None]
+        mean = f"mean {sum(known) / len(known):.4g} over {len(known)} cases" if known else "no value"
+        without = f", {len(formula) - len(known)} without a value" if len(known) < len(formula) else ""
+        return [f"{formula[0].name}: {mean}{without}"]
     for case in result.rewards:
         for reward in case.rewards:
             name = f"{case.case}: {reward.name}" if len(result.rewards) > 1 else reward.name

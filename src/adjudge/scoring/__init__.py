@@ -1,7 +1,10 @@
 """From verdicts to scores, summaries and a decision. Pure: the same verdicts give the same bytes."""
 
 from adjudge.scoring.aggregate import aggregate
-from adjudge.scoring.compose import blocked_judges, compose
+from adjudge.scoring.baseline import baseline_of, regressions
+from adjudge.scoring.compare import compare
+from adjudge.scoring.compose import BaselineLimits, blocked_judges, compose
+from adjudge.scoring.expression import Formula, FormulaError
 from adjudge.scoring.gate import decide
 from adjudge.scoring.people import compare_with_people, human_label
 from adjudge.scoring.reduce import decided, normalise, reduce_samples
@@ -9,8 +12,13 @@ from adjudge.scoring.reward import gate_judges, reward_value
 from adjudge.scoring.summarise import summarise
 
 __all__ = [
+    "BaselineLimits",
+    "Formula",
+    "FormulaError",
     "aggregate",
+    "baseline_of",
     "blocked_judges",
+    "compare",
     "compare_with_people",
     "compose",
     "decide",
@@ -19,6 +27,7 @@ __all__ = [
     "human_label",
     "normalise",
     "reduce_samples",
+    "regressions",
     "reward_value",
     "summarise",
 ]

@@ -8,14 +8,19 @@ import msgspec
 
 from adjudge.domain import (
     GUARD,
+    Baseline,
     CaseRewards,
     CaseStub,
     Criterion,
     ErrorKind,
+    ExecutionResult,
+    GateCheck,
     Guard,
     Judge,
     JudgeSummary,
     LLMJudge,
+    PairwiseJudge,
+    PairwiseResult,
     RunResult,
     Score,
     Snapshot,
@@ -23,18 +28,39 @@ from adjudge.domain import (
     Verdict,
     unscored,
 )
+from adjudge.scoring.baseline import regressions
+from adjudge.scoring.formula import formula_rewards
 from adjudge.scoring.gate import decide, threshold_of
+from adjudge.scoring.pairwise import pairwise_result, pairwise_summary
 from adjudge.scoring.panel import panel_agreement, panel_scores
 from adjudge.scoring.reduce import decided, penalised, reduce_samples
 from adjudge.scoring.reward import RewardScorer
 from adjudge.scoring.summarise import summarise
 
 
-def compose(snapshot: Snapshot, verdicts: Iterable[Verdict], *, version: str = "") -> RunResult:
+class BaselineLimits(msgspec.Struct, frozen=True, kw_only=True):
+    """How far a run may fall below its baseline: judges with a threshold by `max_drop` where the threshold does not
+    say, the others only when `every_judge`."""
+
+    max_drop: float = 0.5
+    every_judge: bool = False
+    allow_missing: bool = False
+
+
+def compose(
+    snapshot: Snapshot,
+    verdicts: Iterable[Verdict],
+    *,
+    version: str = "",
+    execution: ExecutionResult | None = None,
+    baseline: Baseline | None = None,
+    limits: BaselineLimits = BaselineLimits(),  # noqa: B008 - frozen
+) -> RunResult:
     """Score, summarise and gate what the journal holds.
 
     Verdicts of cases, judges or samples that are not in the snapshot do not count. What the snapshot asks for and the
-    journal lacks is unscored as interrupted. Order of the verdicts does not matter.
+    journal lacks is unscored as interrupted. Order of the verdicts does not matter. With a `baseline` the run is held
+    against it.
     """
     held: dict[tuple[str, str, str], list[Verdict]] = {}
     wanted = {stub.id for stub in snapshot.cases}
@@ -44,15 +70,26 @@ def compose(snapshot: Snapshot, verdicts: Iterable[Verdict], *, version: str = "
     columns = _Columns(snapshot, held)
     scores: list[Score] = []
     summaries: list[JudgeSummary] = []
+    compared: list[PairwiseResult] = []
     panels = {members[0]: name for name, members in snapshot.panels.items()}
     for judge in snapshot.judges:
         if judge.name in panels:
             _add_panel(panels[judge.name], columns, scores, summaries)
-        for criterion in judge.criteria:
-            column = columns.of(judge, criterion)
-            scores += column
-            summaries.append(_summary(snapshot, judge, criterion, column))
+        own = [(criterion, columns.of(judge, criterion)) for criterion in judge.criteria]
+        made = [_summary(snapshot, judge, criterion, column) for criterion, column in own]
+        scores += [score for _, column in own for score in column]
+        if isinstance(judge, PairwiseJudge):
+            theirs = [score for _, column in own for score in column]
+            ids = [stub.id for stub in snapshot.cases]
+            result = pairwise_result(judge, theirs, ids, baseline=snapshot.baseline, seed=snapshot.seed)
+            compared.append(result)
+            made = [pairwise_summary(result, model=snapshot.models.get(judge.name, ""), orders=made)]
+        summaries += made
     rewards = _rewards(snapshot, scores)
+    if snapshot.reward is not None:
+        winners = {case.case: case for result in compared for case in result.cases}
+        ids = [stub.id for stub in snapshot.cases]
+        rewards = formula_rewards(snapshot.reward, snapshot.judges, scores, ids, pairwise=winners)
     usage = sum((summary.usage for summary in summaries if summary.usage), Usage())
     return RunResult(
         adjudge=version,
@@ -67,12 +104,17 @@ def compose(snapshot: Snapshot, verdicts: Iterable[Verdict], *, version: str = "
             snapshot.left_out,
             rewards=rewards,
             pass_threshold=snapshot.pass_threshold,
+            execution=execution,
+            regressions=_regressions(snapshot, summaries, scores, baseline, limits),
         ),
         judges=tuple(summaries),
         scores=tuple(scores),
         rewards=rewards,
         cases=snapshot.cases,
         usage=usage,
+        execution=execution,
+        pairwise=tuple(compared),
+        baseline=snapshot.baseline,
         left_out=snapshot.left_out,
         warnings=snapshot.warnings,
     )
@@ -88,6 +130,26 @@ def blocked_judges(snapshot: Snapshot, case: str, verdicts: Iterable[Verdict]) -
     columns = _Columns(msgspec.structs.replace(snapshot, cases=(CaseStub(id=case),)), held)
     scores = {(j.name, c.name): columns.of(j, c)[0] for j in judges for c in j.criteria}
     return RewardScorer(snapshot.judges, scores).blocked(snapshot.rewards)
+
+
+def _regressions(
+    snapshot: Snapshot,
+    summaries: list[JudgeSummary],
+    scores: list[Score],
+    baseline: Baseline | None,
+    limits: BaselineLimits,
+) -> list[GateCheck]:
+    if baseline is None:
+        return []
+    return regressions(
+        summaries,
+        scores,
+        baseline,
+        {name: threshold for name, threshold in snapshot.thresholds.items() if threshold.min_win_rate is None},
+        max_drop=limits.max_drop,
+        every_judge=limits.every_judge,
+        allow_missing=limits.allow_missing,
+    )
 
 
 def _rewards(snapshot: Snapshot, scores: Iterable[Score]) -> tuple[CaseRewards, ...]:

@@ -8,11 +8,13 @@ from adjudge.domain import (
     GUARD,
     CaseRewards,
     Decision,
+    ExecutionResult,
     GateCheck,
     GateResult,
     JudgeSummary,
     LeftOut,
     RewardScore,
+    RunState,
     Threshold,
 )
 from adjudge.scoring.aggregate import reaches
@@ -28,6 +30,8 @@ def decide(
     *,
     rewards: Sequence[CaseRewards] = (),
     pass_threshold: float | None = None,
+    execution: ExecutionResult | None = None,
+    regressions: Sequence[GateCheck] = (),
 ) -> GateResult:
     """Check every judge against its threshold.
 
@@ -36,9 +40,13 @@ def decide(
     verdicts failed, inconclusive when there was nothing to judge or the judge was left out. The run's decision is the
     first of fail, broken, inconclusive, pass that any comparison came to. The members of a panel are its votes, and
     are not asked themselves. Where there are rewards, each of them must have a value, and what they are made of is
-    theirs to admit. `pass_threshold` is the least share of all binary verdicts that must pass.
+    theirs to admit. `pass_threshold` is the least share of all binary verdicts that must pass. Runs of the agent under
+    test that ended badly fail the gate beyond the share that is admitted, and those that could not be had break it.
+    `regressions` are the comparisons with a baseline.
     """
-    checks = [_reward(case, reward) for case in rewards for reward in case.rewards]
+    checks = _execution(execution) if execution is not None else []
+    checks += regressions
+    checks += [_reward(case, reward) for case in rewards for reward in case.rewards if reward.kind != "formula"]
     composed = {name for case in rewards for reward in case.rewards for name in _judges(reward)}
     for summary in summaries:
         threshold = threshold_of(thresholds, summary.judge, summary.criterion)
@@ -76,6 +84,25 @@ def threshold_of(thresholds: Mapping[str, Threshold], judge: str, criterion: str
     """The threshold of `judge.criterion`, else of the judge, which holds for each of its criteria but the guard's."""
     own = thresholds.get(f"{judge}.{criterion}")
     return own if own is not None or (criterion == GUARD and judge != GUARD) else thresholds.get(judge)
+
+
+def _execution(result: ExecutionResult) -> list[GateCheck]:
+    """How the agent's runs went, as comparisons of the gate."""
+    count = len(result.cases)
+    broken = [run for run in result.cases if run.state is RunState.ERROR]
+    bad = [run for run in result.cases if run.state in (RunState.FAILED, RunState.TIMEOUT)]
+    checks = []
+    if broken:
+        text = f"the agent could not run {len(broken)} of {count} cases; {broken[0].case}: {broken[0].error}"
+        checks.append(GateCheck("", "execution", Decision.BROKEN, text))
+    ran = count - len(broken)
+    share = len(bad) / ran if ran else 0.0
+    bound = result.max_failure_rate
+    words = ", ".join(f"{run.case} ({run.state.value})" for run in bad[:5]) + (", ..." if len(bad) > 5 else "")
+    text = f"the agent's run ended badly in {len(bad)} of {ran} cases" + (f": {words}" if bad else "")
+    decision = Decision.PASS if reaches(bound, share) else Decision.FAIL
+    checks.append(GateCheck("", "execution", decision, text, share, bound))
+    return checks
 
 
 def _reward(case: CaseRewards, reward: RewardScore) -> GateCheck:

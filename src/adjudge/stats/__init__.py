@@ -1,6 +1,22 @@
 """Pure mathematics: what can be said from how many observations."""
 
 from adjudge.stats.intervals import Bounds, clustered_mean, mean_of, mean_t, wilson
+from adjudge.stats.paired import bootstrap_mean, effect_size, holm, interval_method, mcnemar, sign_test, wilcoxon
 from adjudge.stats.student import t_cdf, t_quantile
 
-__all__ = ["Bounds", "clustered_mean", "mean_of", "mean_t", "t_cdf", "t_quantile", "wilson"]
+__all__ = [
+    "Bounds",
+    "bootstrap_mean",
+    "clustered_mean",
+    "effect_size",
+    "holm",
+    "interval_method",
+    "mcnemar",
+    "mean_of",
+    "mean_t",
+    "sign_test",
+    "t_cdf",
+    "t_quantile",
+    "wilcoxon",
+    "wilson",
+]

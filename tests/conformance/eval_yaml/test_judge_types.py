@@ -84,12 +84,6 @@ def test_a_judge_with_no_type_is_skipped_with_a_warning_and_the_others_run(tmp_p
     assert [judge.name for judge in adjudge.load(config).judges] == ["ok"]
 
 
-def test_the_reserved_pairwise_judge_is_not_available_yet(tmp_path: Path) -> None:
-    (error,) = errors(write_suite(tmp_path, [check(), {"name": "pairwise", "prompt": "Which is better?"}]))
-    assert "pairwise" in error
-    assert "not available yet" in error
-
-
 @pytest.mark.parametrize("name", ["cost_budget", "efficiency/cost_budget"])
 def test_a_builtin_is_named_with_or_without_its_category(tmp_path: Path, name: str) -> None:
     config = write_suite(tmp_path, [{"name": "j", "builtin": name}])

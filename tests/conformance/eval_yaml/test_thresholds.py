@@ -128,7 +128,7 @@ def test_the_gravest_judge_decides_the_run(tmp_path: Path) -> None:
         pytest.param({"ok": {"min_mean": float("inf")}}, "thresholds.ok.min_mean", id="infinite mean"),
         pytest.param({"ok": {"min_pass_rate": "0.8"}}, "expected a number, got text '0.8'", id="text"),
         pytest.param({"ok": {"min_pass_rate": True}}, "expected a number, got true or false True", id="boolean"),
-        pytest.param({"ok": {"min_win_rate": 0.5}}, "not available yet", id="win rate"),
+        pytest.param({"ok": {"min_win_rate": 0.5}}, "belongs to the pairwise judge", id="win rate"),
         pytest.param({"ok": {"decide_by": "luck"}}, "must be point or interval, got 'luck'", id="decide by"),
         pytest.param({"ok": 0.8}, "thresholds.ok: expected a mapping, got a number", id="a bare number"),
         pytest.param({"ok": None}, "thresholds.ok: expected a mapping, got nothing (null)", id="null"),

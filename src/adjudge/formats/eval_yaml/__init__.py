@@ -6,6 +6,7 @@ from pathlib import Path
 
 from adjudge.formats.eval_yaml.load import load
 from adjudge.formats.eval_yaml.schema import json_schema
+from adjudge.formats.eval_yaml.write import write
 
 NAME = "eval_yaml"
 
@@ -20,4 +21,4 @@ def detect(path: Path) -> Path | None:
     return path if path.suffix in (".yaml", ".yml") else None
 
 
-__all__ = ["NAME", "detect", "json_schema", "load"]
+__all__ = ["NAME", "detect", "json_schema", "load", "write"]

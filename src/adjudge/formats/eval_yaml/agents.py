@@ -21,8 +21,11 @@ Report = Callable[..., None]
 """`(key, message, hint=, warning=)`"""
 
 
-def read_runner(config: RunnerConfig, report: Report, key: str, *, config_dir: str, judge: bool) -> AgentSpec | None:
-    """The agent of a runner block; `None` after reporting why there is none."""
+def read_runner(
+    config: RunnerConfig, report: Report, key: str, *, config_dir: str, judge: bool, under_test: bool = False
+) -> AgentSpec | None:
+    """The agent of a runner block; `None` after reporting why there is none. The command of an agent under test keeps
+    its places for the case's fields."""
     kind = config.type or "claude-code"
     if kind == "responses-api":
         report(f"{key}.type", "the responses-api runner is not available", hint=f"there are: {', '.join(TYPES)}")
@@ -37,13 +40,15 @@ def read_runner(config: RunnerConfig, report: Report, key: str, *, config_dir: s
     unused = [name for name in ("settings", "plugin_dirs") if getattr(config, name)]
     for name in unused if judge else ():
         report(f"{key}.{name}", "is not used for judges", warning=True)
-    template = _template(config, report, key, config_dir) if kind == "cli" else None
+    template = _template(config, report, key, config_dir, under_test=under_test) if kind == "cli" else None
     if kind == "cli" and template is None:
         return None
     return AgentSpec(name=kind, template=template, env=config.env or {}, instructions=config.system_prompt or "")
 
 
-def _template(config: RunnerConfig, report: Report, key: str, config_dir: str) -> CommandTemplate | None:
+def _template(
+    config: RunnerConfig, report: Report, key: str, config_dir: str, *, under_test: bool
+) -> CommandTemplate | None:
     """A command line, split before anything is put in, so that no value can become several arguments."""
     try:
         words = shlex.split(config.command) if isinstance(config.command, str) else list(config.command or [])
@@ -53,9 +58,12 @@ def _template(config: RunnerConfig, report: Report, key: str, config_dir: str) -
     if not words:
         report(f"{key}.command", "the cli runner needs a command")
         return None
-    for old, new in {**_SPELLED, "{config_dir}": config_dir}.items():
+    spelled = {} if under_test else _SPELLED
+    for old, new in {**spelled, "{config_dir}": config_dir}.items():
         words = [word.replace(old, new) for word in words]
     prompt_by = PromptBy.ARGUMENT if any("{prompt}" in word for word in words) else PromptBy.STDIN
+    if under_test:
+        prompt_by = PromptBy.STDIN
     return CommandTemplate(command=tuple(words), prompt_by=prompt_by, model_env=("ADJUDGE_MODEL",))
 
 

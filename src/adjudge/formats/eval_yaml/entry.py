@@ -9,7 +9,7 @@ from typing import Any
 
 import msgspec
 
-from adjudge.domain import Binary, Criterion, Examples, Numeric, ProviderOptions, Scale, closest
+from adjudge.domain import BUILTIN_JUDGES, Binary, Criterion, Examples, Numeric, ProviderOptions, Scale, closest
 from adjudge.formats.convert import Converter, nearest
 from adjudge.formats.eval_yaml.python import unknown_names
 from adjudge.formats.eval_yaml.routing import model_problem, routing_problems
@@ -42,8 +42,8 @@ class Entry:
     def warn(self, key: str, message: str, *, hint: str = "") -> None:
         self.error(key, message, hint=hint, warning=True)
 
-    def check_keys(self) -> None:
-        """The rules that hold for every type of judge."""
+    def check_keys(self, steps: Sequence[str] = ()) -> None:
+        """The rules that hold for every type of judge. `steps` are those of the pipeline under test."""
         config = self.config
         self._check_range()
         if config.feedback_type not in (None, "", "bool", "int", "float"):
@@ -61,8 +61,8 @@ class Entry:
             msgspec.msgpack.encode(config.arguments)
         except (TypeError, ValueError, OverflowError, RecursionError) as error:
             self.error("arguments", f"hold something that cannot be handed to a judge: {error}")
-        if config.step is not None:
-            self.error("step", "pipelines of steps are not available yet")
+        if config.step is not None and config.step not in steps:
+            self.error("step", f"there is no step {config.step!r} in execution.steps", hint=nearest(config.step, steps))
         for key in ("provider_options", "reasoning_effort", "guard", "early_stop", "abstain"):
             if getattr(config, key) is not None and not self._asks_a_model():
                 self.error(key, "only judges that ask a model take it")
@@ -166,6 +166,7 @@ class Entry:
             "criteria": (Criterion(name=config.name, scale=scale, abstain=bool(config.abstain)),),
             "condition": condition.strip() if condition and condition.strip() else None,
             "arguments": config.arguments or {},
+            "step": config.step or "",
             "samples": (config.samples or 1) if sampled else 1,
             "location": f"{self.converter.shown}:{self.node.line}:{self.node.column}",
         }
@@ -204,7 +205,10 @@ class Entry:
 
     def _asks_a_model(self) -> bool:
         config = self.config
-        if config.builtin is not None or config.check is not None:
+        if config.builtin is not None:
+            known = BUILTIN_JUDGES.get(config.builtin.rpartition("/")[2])
+            return known is not None and known.kind == "llm"
+        if config.check is not None:
             return False
         return config.agent is not None or any(getattr(config, key) is not None for key in LLM_KEYS)
 

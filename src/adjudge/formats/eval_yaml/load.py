@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Callable, Sequence
-from math import inf
 from pathlib import Path, PurePosixPath
 
 import msgspec
@@ -13,25 +12,27 @@ import msgspec
 from adjudge.cases import DatasetFolder, harvest, read_dataset
 from adjudge.domain import (
     AgentSpec,
-    Binary,
     ConfigError,
     Discovered,
+    Execution,
     Judge,
     LLMJudge,
-    Numeric,
     Problem,
-    Scale,
     Suite,
-    Threshold,
+    Traces,
     closest,
 )
-from adjudge.formats.convert import Converter, nearest
+from adjudge.formats.convert import Converter
 from adjudge.formats.eval_yaml.agents import read_runner
+from adjudge.formats.eval_yaml.execution import ExecutionReader, missing_fields
 from adjudge.formats.eval_yaml.judges import JudgeReader
 from adjudge.formats.eval_yaml.openrouter import OpenRouterReader
+from adjudge.formats.eval_yaml.places import place_of
+from adjudge.formats.eval_yaml.profiles import Chain
 from adjudge.formats.eval_yaml.routing import model_problem
-from adjudge.formats.eval_yaml.schema import NOT_YET, SETS_ASIDE, EvalConfig, RunnerConfig
-from adjudge.located import Located, parse_yaml, read_text
+from adjudge.formats.eval_yaml.schema import ASIDE, EvalConfig, ExecutionConfig, RunnerConfig, TracesConfig
+from adjudge.formats.eval_yaml.thresholds import read_reward, read_thresholds
+from adjudge.located import Located
 
 
 def load(
@@ -46,15 +47,13 @@ def load(
         ConfigError: with every problem of the file and its dataset.
     """
     shown = _shown(path)
-    text = read_text(path, shown)
-    if isinstance(text, Problem):
-        raise ConfigError([text])
-    root, problems = parse_yaml(text, shown)
+    chain = Chain(path, shown)
+    root, problems = chain.root, chain.problems
     if root is None:
         raise ConfigError(
             problems or [Problem(file=shown, message="the file is empty", hint="adjudge init writes one")]
         )
-    reader = _Reader(path, shown, root, workspace)
+    reader = _Reader(chain.base, shown, root, workspace)
     suite = reader.read()
     errors = [problem for problem in (*problems, *reader.converter.problems) if not problem.warning]
     if errors or suite is None:
@@ -79,20 +78,25 @@ class _Reader:
         config = self._config()
         if config is None:
             return None
-        self._not_yet()
+        self._aside()
         default_model = (config.models.judge if config.models else None) or os.environ.get("EVAL_JUDGE_MODEL", "")
         outputs = self._outputs(config)
-        judges = self._judges(judges_node, default_model, outputs, _seconds((config.execution or {}).get("timeout")))
+        judges = self._judges(judges_node, default_model, outputs, config.execution)
         if config.models and config.models.judge is not None:
             problem = model_problem(config.models.judge)
             if problem:
                 self.converter.add_at(self._place("models", "judge"), "models.judge", problem[0], hint=problem[1])
         names = [node.value["name"].value for node in _items(judges_node) if _has_name(node)]
-        scales = {judge.name: judge.criteria[0].scale for judge in judges}
         if not any(not problem.warning for problem in self.converter.problems):
             names = [judge.name for judge in judges]  # without those that are skipped
-        thresholds = self._thresholds(config, names, scales)
-        cases = self._cases(config, outputs)
+        thresholds = read_thresholds(config.thresholds or {}, names, judges, self._report)
+        reward = read_reward(config.reward, names, judges, self._report) if config.reward is not None else None
+        execution = ExecutionReader(self.converter, self.root, config, path=self.path, find=self._find).read()
+        if self.workspace is not None:
+            execution = None  # what is there is judged
+        cases = self._cases(config, outputs, runs=execution is not None)
+        if cases is not None and execution is not None:
+            self._fields(execution, cases)
         if cases is None:
             return None
         self._labels(cases, names)
@@ -104,9 +108,12 @@ class _Reader:
             cases=cases,
             judges=tuple(judges),
             thresholds=thresholds,
+            reward=reward,
             default_model=(config.models.judge if config.models else None) or "",
             openrouter=OpenRouterReader(self.converter, self.root).read(config.models),
             runner=self._runner(judges),
+            execution=execution,
+            runs=str(runs_folder(name)) if execution is not None else "",
             code_paths=self._code_paths(),
             format="eval_yaml",
             warnings=tuple(problem for problem in self.converter.problems if problem.warning),
@@ -117,16 +124,13 @@ class _Reader:
         without = {key: node for key, node in self.root.value.items() if key != "judges"}
         return self.converter.struct(Located(without, self.root.line, self.root.column, self.root.keys), EvalConfig)
 
-    def _not_yet(self) -> None:
-        for key, what in NOT_YET.items():
+    def _report(self, key: str, message: str, *, hint: str = "", warning: bool = False) -> None:
+        self.converter.add_at(place_of(self.root, key), key, message, hint=hint, warning=warning)
+
+    def _aside(self) -> None:
+        for key in ASIDE:
             if key in self.root.value and self.root.value[key].value:
-                self.converter.add_at(
-                    self.root.keys[key], key, f"{what} are not available yet", hint="leave it out for now"
-                )
-        aside = [key for key in SETS_ASIDE if key in self.root.value and self.root.value[key].value]
-        if aside:
-            message = f"{', '.join(aside)}: not used yet, adjudge judges outputs that are already collected"
-            self.converter.add_at(self.root.keys[aside[0]], "", message, warning=True)
+                self.converter.add_at(self.root.keys[key], key, "is not used: it makes cases, not runs", warning=True)
         if "providers" in self.root.value:
             self.converter.add_at(self.root.keys["providers"], "providers", "has moved", hint="write models.providers")
 
@@ -150,7 +154,11 @@ class _Reader:
         return runner
 
     def _judges(
-        self, node: Located | None, default_model: str, outputs: tuple[str, ...], execution_timeout: float | None
+        self,
+        node: Located | None,
+        default_model: str,
+        outputs: tuple[str, ...],
+        execution: ExecutionConfig | None,
     ) -> list[Judge]:
         if node is None or node.value in (None, []):
             place = node or self.root
@@ -165,7 +173,8 @@ class _Reader:
             self._code_paths(),
             default_model,
             outputs=outputs,
-            execution_timeout=execution_timeout,
+            execution_timeout=_seconds(execution.timeout if execution else None),
+            steps=tuple(step.id for step in execution.steps or ()) if execution else (),
         )
         judges = []
         seen: dict[str, int] = {}
@@ -188,7 +197,7 @@ class _Reader:
         """The judge with what people said of earlier runs, when it asks for that."""
         if not isinstance(judge, LLMJudge) or judge.examples is None:
             return judge
-        runs = Path(os.environ.get("AGENT_EVAL_RUNS_DIR") or "eval/runs") / name
+        runs = runs_folder(name)
         found = harvest(runs, judge, outputs=outputs, own_run=self.workspace)
         for problem in found.problems:
             self.converter.problems.append(problem)
@@ -199,49 +208,6 @@ class _Reader:
             self.converter.problems.append(Problem(message=text, warning=True))
         examples = msgspec.structs.replace(judge.examples, pool=found.pool)
         return msgspec.structs.replace(judge, examples=examples)
-
-    def _thresholds(
-        self, config: EvalConfig, names: list[str], scales: dict[str, Scale | None]
-    ) -> dict[str, Threshold]:
-        result: dict[str, Threshold] = {}
-        for name, entry in (config.thresholds or {}).items():
-            where = f"thresholds.{name}"
-            place = self._place("thresholds", name)
-            if name not in names:
-                self.converter.add_at(place, where, f"there is no judge {name!r}", hint=nearest(name, names))
-                continue
-            keys = self.root.value["thresholds"].value[name].keys
-            for key in ("min_pass_rate", "min_win_rate", "max_error_rate"):
-                share = getattr(entry, key)
-                if share is not None and not 0 <= share <= 1:
-                    hint = f"{share}% is {share / 100:g}" if 1 < share <= 100 else ""
-                    self.converter.add_at(keys[key], f"{where}.{key}", f"must be from 0 to 1, got {share}", hint=hint)
-            low, high = _bounds(scales.get(name))
-            if entry.min_mean is not None and not (low <= entry.min_mean <= high and abs(entry.min_mean) < 1e300):
-                message = f"lies outside the judge's scale, {low:g} to {high:g}, got {entry.min_mean}"
-                self.converter.add_at(keys["min_mean"], f"{where}.min_mean", message)
-            scale = scales.get(name)
-            if entry.min_mean is not None and isinstance(scale, Binary):
-                message = "the judge answers pass or fail, and has no mean"
-                self.converter.add_at(keys["min_mean"], f"{where}.min_mean", message, hint="use min_pass_rate")
-            if entry.min_pass_rate is not None and isinstance(scale, Numeric):
-                message = "the judge answers with a number, and has no pass rate"
-                self.converter.add_at(keys["min_pass_rate"], f"{where}.min_pass_rate", message, hint="use min_mean")
-            if entry.min_win_rate is not None:
-                hint = "use min_pass_rate or min_mean"
-                message = "belongs to pairwise judges, which are not available yet"
-                self.converter.add_at(keys["min_win_rate"], f"{where}.min_win_rate", message, hint=hint)
-            if entry.decide_by not in (None, "point", "interval"):
-                message = f"must be point or interval, got {entry.decide_by!r}"
-                self.converter.add_at(keys["decide_by"], f"{where}.decide_by", message)
-            result[name] = Threshold(
-                min_mean=entry.min_mean,
-                min_pass_rate=entry.min_pass_rate,
-                min_win_rate=entry.min_win_rate,
-                max_error_rate=entry.max_error_rate,
-                decide_by=entry.decide_by or "point",
-            )
-        return result
 
     def _outputs(self, config: EvalConfig) -> tuple[str, ...]:
         paths = []
@@ -259,7 +225,13 @@ class _Reader:
                 paths.append(str(PurePosixPath(output.path)))
         return tuple(dict.fromkeys(paths))
 
-    def _cases(self, config: EvalConfig, outputs: tuple[str, ...]) -> DatasetFolder | None:
+    def _fields(self, execution: Execution, cases: DatasetFolder) -> None:
+        """Every case must fill the templates, which is known before any agent runs."""
+        for stub in cases.stubs():
+            for text in missing_fields(execution, cases.inputs(stub.id)):
+                self.converter.problems.append(Problem(file=stub.id, key="execution", message=text))
+
+    def _cases(self, config: EvalConfig, outputs: tuple[str, ...], *, runs: bool) -> DatasetFolder | None:
         node = self.root.value.get("dataset")
         if config.dataset is None:
             if node is None or node.value in (None, {}):
@@ -282,14 +254,21 @@ class _Reader:
         if self.workspace is not None and not self.workspace.is_dir():
             self.converter.problems.append(Problem(key="--workspace", message=f"{self.workspace} is not a folder"))
             return None
-        source, problems = read_dataset(folder, workspace=self.workspace, outputs=outputs, shown=_shown(folder))
+        source, problems = read_dataset(
+            folder,
+            workspace=self.workspace,
+            outputs=outputs,
+            shown=_shown(folder),
+            tools=tuple(output.tool for output in config.outputs or () if output.tool),
+            traces=_traces(config),
+        )
         for problem in problems:
             self.converter.problems.append(problem)
         if not any(not problem.warning for problem in problems) and not source.stubs():
             self.converter.add(
                 place, "dataset.path", f"the folder {_shown(folder)} has no cases", hint="a case is a sub-folder"
             )
-        elif outputs and source.stubs() and not source.any_outputs():
+        elif not runs and outputs and source.stubs() and not source.any_outputs():
             where = _shown(self.workspace or folder)
             hint = "adjudge judges outputs that are already collected: point --workspace at them"
             self.converter.add(
@@ -329,7 +308,7 @@ class _Reader:
 
     def _name(self, config: EvalConfig) -> str:
         """The name of the runs: skill, else name, else the path."""
-        skill = (config.execution or {}).get("skill") or config.skill
+        skill = (config.execution.skill if config.execution else None) or config.skill
         if isinstance(skill, str) and skill.strip():
             return _segment(skill)
         if config.name and config.name.strip():
@@ -339,9 +318,16 @@ class _Reader:
         return _segment(parent if stem == "eval" and parent else stem)
 
 
-def _bounds(scale: Scale | None) -> tuple[float, float]:
-    """The least and the largest mean that a judge can have."""
-    return (scale.min, scale.max) if isinstance(scale, Numeric) and scale.enforced else (-inf, inf)
+def runs_folder(name: str) -> Path:
+    """Where the runs of a suite lie, by the format's own convention."""
+    return Path(os.environ.get("AGENT_EVAL_RUNS_DIR") or "eval/runs") / name
+
+
+def _traces(config: EvalConfig) -> Traces:
+    """Which of an agent's traces judges see; all, unless it is said."""
+    given = config.traces or TracesConfig()
+    names = ("stdout", "stderr", "events", "metrics")
+    return Traces(**{name: getattr(given, name) is not False for name in names})
 
 
 def _segment(name: str) -> str:

@@ -85,12 +85,122 @@ class JudgeConfig(msgspec.Struct, forbid_unknown_fields=True, rename={"condition
     abstain: Annotated[bool | None, _Doc(description="adjudge: the model may say that it cannot tell.")] = None
 
 
+class WorkspaceFileConfig(msgspec.Struct, forbid_unknown_fields=True):
+    dest: Annotated[str, _Doc(description="Path in the agent's workspace.")]
+    source: Annotated[str, _Doc(description="File or folder of the project, copied for every case.")]
+
+
+class WorkspaceConfig(msgspec.Struct, forbid_unknown_fields=True):
+    files: Annotated[
+        list[str | WorkspaceFileConfig] | None,
+        _Doc(description="Case files that the agent is given, besides its input; or {dest, source}."),
+    ] = None
+
+
 class DatasetConfig(msgspec.Struct, forbid_unknown_fields=True):
     path: Annotated[str, _Doc(description="Folder with one sub-folder a case, relative to this file.")]
     schema: Annotated[str | dict[str, Any] | None, _Doc(description="Prose about the layout of a case.")] = None
-    workspace: Annotated[dict[str, Any] | None, _Doc(description="Which case files an agent under test is given.")] = (
+    workspace: Annotated[WorkspaceConfig | None, _Doc(description="What an agent under test is given.")] = None
+
+
+class StepConfig(msgspec.Struct, forbid_unknown_fields=True):
+    id: Annotated[str, _Doc(description="Unique; one path segment.")]
+    name: str | None = None
+    skill: Annotated[str | None, _Doc(description="Either a skill or a prompt.")] = None
+    prompt: Annotated[str | None, _Doc(description="Template; may use {{ steps.<id>.output }}.")] = None
+    arguments: str | None = None
+    env: dict[str, str] | None = None
+    timeout: Annotated[int | None, _Doc(description="Seconds.")] = None
+    max_budget_usd: Number | None = None
+    runner: Annotated[RunnerConfig | None, _Doc(description="The step's own agent.")] = None
+    on_failure: Annotated[str | None, _Doc(description="fail (default) or continue.")] = None
+
+
+class ExecutionConfig(msgspec.Struct, forbid_unknown_fields=True):
+    mode: Annotated[str | None, _Doc(description="case (default) or batch.")] = None
+    skill: Annotated[str | None, _Doc(description="Either a skill or a prompt or steps.")] = None
+    prompt: Annotated[str | None, _Doc(description="Template over the case's input: {field}, {field?} or Jinja.")] = (
         None
     )
+    arguments: Annotated[str | None, _Doc(description="Template, like prompt.")] = None
+    timeout: Annotated[Number | None, _Doc(description="Seconds for one run of the agent; 3600 by default.")] = None
+    max_budget_usd: Annotated[Number | None, _Doc(description="For one run of the agent; 100 by default.")] = None
+    parallelism: Annotated[int | None, _Doc(description="Cases at once; 1 by default.")] = None
+    env: Annotated[dict[str, Any] | None, _Doc(description="Set for the agent; $VAR is replaced.")] = None
+    steps: Annotated[list[StepConfig] | None, _Doc(description="A pipeline in one workspace.")] = None
+    max_failure_rate: Annotated[
+        Number | None, _Doc(description="adjudge: share of cases whose run may fail without the gate failing; 0.")
+    ] = None
+
+
+class PathRuleConfig(msgspec.Struct, forbid_unknown_fields=True):
+    path: str
+    tools: list[str] | None = None
+
+
+class PermissionsConfig(msgspec.Struct, forbid_unknown_fields=True):
+    allow: list[str | PathRuleConfig] | None = None
+    deny: list[str | PathRuleConfig] | None = None
+
+
+class ToolConfig(msgspec.Struct, forbid_unknown_fields=True):
+    match: Annotated[str | None, _Doc(description="Which calls, in words: tool names, mcp__..., scripts.")] = None
+    prompt: Annotated[str | None, _Doc(description="How they are answered.")] = None
+    prompt_file: str | None = None
+    input_filters: Annotated[list[str] | None, _Doc(description="adjudge: regular expressions for a command.")] = None
+    env_checks: Annotated[
+        dict[str, list[str]] | None,
+        _Doc(description="adjudge: a call goes through when each variable holds one of these texts."),
+    ] = None
+    answers: Annotated[dict[str, str] | None, _Doc(description="adjudge: question -> answer.")] = None
+
+
+class InputsConfig(msgspec.Struct, forbid_unknown_fields=True):
+    tools: Annotated[list[ToolConfig] | None, _Doc(description="Tool calls that are answered or refused.")] = None
+
+
+class TracesConfig(msgspec.Struct, forbid_unknown_fields=True):
+    stdout: bool | None = None
+    stderr: bool | None = None
+    events: bool | None = None
+    metrics: bool | None = None
+
+
+class HookConfig(msgspec.Struct, forbid_unknown_fields=True):
+    command: Annotated[str, _Doc(description="For bash -c.")]
+    timeout: Annotated[int | None, _Doc(description="Seconds; 120 by default.")] = None
+    description: str | None = None
+    on_failure: Annotated[str | None, _Doc(description="fail (default) or continue.")] = None
+    condition: Annotated[str | None, _Doc(description="bash; the hook runs when it ends with 0.")] = None
+
+
+class HooksConfig(msgspec.Struct, forbid_unknown_fields=True):
+    before_all: list[HookConfig] | None = None
+    before_each: list[HookConfig] | None = None
+    before_step: list[HookConfig] | None = None
+    after_step: list[HookConfig] | None = None
+    after_each: list[HookConfig] | None = None
+    before_scoring: list[HookConfig] | None = None
+    after_all: list[HookConfig] | None = None
+    before_report: list[HookConfig] | None = None
+
+
+class RewardConfig(msgspec.Struct, forbid_unknown_fields=True):
+    judge: Annotated[str | None, _Doc(description="One judge is the reward.")] = None
+    normalize: Annotated[bool | None, _Doc(description="Bring that judge's value to 0..1 by its range.")] = None
+    formula: Annotated[str | None, _Doc(description="weighted (default) or an expression over judge names.")] = None
+    weights: Annotated[dict[str, Number] | None, _Doc(description="Judge -> weight.")] = None
+    gate: Annotated[bool | None, _Doc(description="0 when any judge says false.")] = None
+    score_range: Annotated[list[Number] | None, _Doc(description="Of judges that declare none; [1, 5].")] = None
+    raw: Annotated[list[str] | None, _Doc(description="Judges whose value is taken as it is, within 0..1.")] = None
+    unscored: Annotated[
+        str | None, _Doc(description="adjudge: fail (default, no reward), zero, or drop a judge without a value.")
+    ] = None
+
+
+class MatrixConfig(msgspec.Struct, forbid_unknown_fields=True):
+    factors: Annotated[dict[str, list[Any]], _Doc(description="Factor -> levels.")]
+    replications: int | None = None
 
 
 class OutputConfig(msgspec.Struct, forbid_unknown_fields=True):
@@ -155,10 +265,19 @@ class ThresholdConfig(msgspec.Struct, forbid_unknown_fields=True):
     min_mean: Annotated[Number | None, _Doc(description="On the judge's own scale.")] = None
     min_pass_rate: Annotated[Number | None, _Doc(description="Share from 0 to 1.")] = None
     min_win_rate: Annotated[Number | None, _Doc(description="Share from 0 to 1; pairwise only.")] = None
+    max_drop: Annotated[
+        Number | None, _Doc(description="adjudge: how far it may fall below a --baseline, on its own scale.")
+    ] = None
     max_error_rate: Annotated[Number | None, _Doc(description="Share of unscored verdicts that is admitted.")] = None
     decide_by: Annotated[
         str | None, _Doc(description="adjudge: `point` (default), or `interval` to ask for the whole 95% interval.")
     ] = None
+
+
+class MlflowConfig(msgspec.Struct, forbid_unknown_fields=True):
+    experiment: str | None = None
+    tracking_uri: str | None = None
+    tags: dict[str, Any] | None = None
 
 
 class EvalConfig(msgspec.Struct, forbid_unknown_fields=True):
@@ -173,30 +292,22 @@ class EvalConfig(msgspec.Struct, forbid_unknown_fields=True):
     models: ModelsConfig | None = None
     judges: list[JudgeConfig] | None = None
     thresholds: dict[str, ThresholdConfig] | None = None
-    execution: dict[str, Any] | None = None
-    runner: dict[str, Any] | None = None
-    permissions: dict[str, Any] | None = None
-    mlflow: dict[str, Any] | None = None
+    execution: ExecutionConfig | None = None
+    runner: RunnerConfig | None = None
+    permissions: PermissionsConfig | None = None
+    mlflow: MlflowConfig | None = None
     generation: dict[str, Any] | None = None
-    inputs: dict[str, Any] | None = None
-    traces: dict[str, Any] | None = None
-    hooks: dict[str, Any] | None = None
-    reward: dict[str, Any] | None = None
-    matrix: dict[str, Any] | None = None
+    inputs: InputsConfig | None = None
+    traces: TracesConfig | None = None
+    hooks: HooksConfig | None = None
+    reward: RewardConfig | None = None
+    matrix: MatrixConfig | None = None
     extends: str | None = None
     providers: dict[str, Any] | None = None
 
 
-SETS_ASIDE = ("execution", "runner", "permissions", "inputs", "generation", "mlflow", "traces")
-"""Keys that say nothing of judging: accepted with a warning while the stage they belong to does not exist."""
-
-NOT_YET = {
-    "hooks": "hooks",
-    "reward": "rewards",
-    "matrix": "factorial runs",
-    "extends": "profiles",
-}
-"""Keys whose silence would change the result: an error while they are not supported."""
+ASIDE = ("generation",)
+"""Keys that say nothing of running or judging."""
 
 
 def json_schema() -> dict[str, Any]:

@@ -1,0 +1,74 @@
+"""From a workspace to the run directory: declared outputs, and whatever else the agent changed."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import stat
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+from adjudge.domain import Output
+from adjudge.execution.workspace import HARNESS, State, Workspace, states
+
+MAX_FILES = 20_000
+MAX_BYTES = 512 * 1024 * 1024
+MODIFIED = "_modified"
+_OURS = (".claude/settings.json", "output/stdout.log", "output/stderr.log")
+
+
+def collect(
+    workspace: Workspace, home: Path, outputs: Sequence[Output], notes: list[str], *, own_metrics: bool = False
+) -> dict[str, int]:
+    """Copy what the agent made; returns output path -> number of files, and `_modified` -> changes elsewhere.
+
+    Changes are found by comparing with what was there before, so that a commit of the agent's hides none. What lies
+    beyond the caps is left out and noted; links are not followed. With `own_metrics` the program wrote
+    `output/metrics.json` for us, and it is not among what it made.
+    """
+    after = states(workspace.folder)
+    declared = [output.path for output in outputs if output.path]
+    counts = dict.fromkeys(declared, 0)
+    budget = [MAX_FILES, MAX_BYTES]
+    ours = (*_OURS, *(["output/metrics.json"] if own_metrics else []))
+    for name in sorted(after):
+        if name in ours:
+            continue
+        place = next((path for path in declared if name == path or name.startswith(f"{path}/")), None)
+        if place is None:
+            if not _is_change(name, after[name], workspace.before):
+                continue
+            target, key = f"{MODIFIED}/{name}", MODIFIED
+        else:
+            target, key = name, place
+        if _kept(workspace.folder / name, home / target, after[name], budget):
+            counts[key] = counts.get(key, 0) + 1
+    if min(budget) < 0:
+        notes.append(f"not everything was collected: more than {MAX_FILES} files or {MAX_BYTES} bytes")
+    gone = sorted(name for name in workspace.before if name not in after and name.partition("/")[0] not in HARNESS)
+    if gone:
+        more = f" and {len(gone) - 20} more" if len(gone) > 20 else ""
+        notes.append(f"the agent removed {', '.join(gone[:20])}{more}")
+    return counts
+
+
+def _is_change(name: str, state: State, before: Mapping[str, State]) -> bool:
+    return name.partition("/")[0] not in HARNESS and before.get(name) != state
+
+
+def _kept(source: Path, target: Path, state: State, budget: list[int]) -> bool:
+    budget[0] -= 1
+    budget[1] -= state[0]
+    if min(budget) < 0:
+        return False
+    target.parent.mkdir(parents=True, exist_ok=True)
+    try:
+        handle = os.open(source, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK)
+    except OSError:
+        return False
+    with os.fdopen(handle, "rb") as file:
+        if not stat.S_ISREG(os.fstat(handle).st_mode):
+            return False
+        with target.open("wb") as out:
+            shutil.copyfileobj(file, out, 1 << 20)
+    return True

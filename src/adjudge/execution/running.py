@@ -1,0 +1,226 @@
+"""One run of an agent under test: how it is set up and started, and how it ended."""
+
+from __future__ import annotations
+
+import asyncio
+import shutil
+import tempfile
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+from adjudge.agents import (
+    AgentError,
+    Ask,
+    Ran,
+    Task,
+    Told,
+    absence,
+    agent_of,
+    expand,
+    run_process,
+    secrets_of,
+)
+from adjudge.domain import AgentSpec, ErrorKind, RunState, StepRun, TokenUsage, Usage
+
+LAST_WORDS = 4000
+"""Characters of what a step said last that later steps may use."""
+_NEVER_RAN = frozenset(
+    {
+        ErrorKind.CREDENTIALS,
+        ErrorKind.RATE_LIMITED,
+        ErrorKind.CONNECTION,
+        ErrorKind.PROVIDER_ERROR,
+        ErrorKind.MODEL_NOT_FOUND,
+        ErrorKind.CONFIG,
+        ErrorKind.SANDBOX,
+    }
+)
+"""Failures that say nothing of the agent's work: the run is an error, and nothing of it is judged."""
+_METRICS = ("cost_usd", "num_turns", "token_usage", "per_model_usage", "per_model_turns")
+
+
+class Order(msgspec.Struct, frozen=True, kw_only=True):
+    """What one run is to do."""
+
+    spec: AgentSpec
+    prompt: str
+    workspace: Path
+    id: str = ""
+    model: str = ""
+    timeout_s: float = 3600.0
+    budget_usd: float | None = None
+    env: Mapping[str, str] = {}
+    task: Task = Task()
+
+
+class Done(msgspec.Struct, frozen=True, kw_only=True):
+    """How it went: the record, and what it left to be kept."""
+
+    run: StepRun
+    stdout: bytes = b""
+    stderr: bytes = b""
+    told: Told = Told()
+    metrics: dict[str, Any] = {}
+    """What a program wrote of itself into `output/metrics.json`."""
+    left_behind: int = 0
+
+
+def skill_prompt(spec: AgentSpec, skill: str, arguments: str) -> str:
+    """How an agent is told to use a skill."""
+    if spec.name == "claude-code":
+        return f"/{skill} {arguments}".rstrip()
+    if spec.template is not None:
+        return arguments
+    return f"Use the skill {skill}." + (f" Its arguments:\n\n{arguments}" if arguments.strip() else "")
+
+
+async def run_agent(order: Order, environ: Mapping[str, str]) -> Done:
+    """Run the agent to its end or its limit. What keeps it from running is told in the record, not raised."""
+    with tempfile.TemporaryDirectory(prefix="adjudge-run-", ignore_cleanup_errors=True) as name:
+        home = Path(name).resolve()
+        (home / "tmp").mkdir()
+        try:
+            return await _run(order, environ, home)
+        except AgentError as error:
+            return _could_not(order, error.kind, str(error))
+        except OSError as error:
+            return _could_not(order, ErrorKind.CONFIG, f"the agent could not be started: {error}")
+
+
+async def _run(order: Order, environ: Mapping[str, str], home: Path) -> Done:
+    spec = order.spec
+    agent = agent_of(spec)
+    absent = absence(agent, environ)
+    if absent and shutil.which(agent.binary, path=environ.get("PATH")) is None and "/" not in agent.binary:
+        raise AgentError(ErrorKind.CONFIG, absent)
+    by_flag = spec.name == "claude-code" or spec.template is not None
+    instructions = "" if by_flag else order.task.system_prompt
+    ask = Ask(
+        spec=spec,
+        prompt="\n\n".join(filter(None, (instructions, order.prompt))),
+        cwd=order.workspace,
+        home=home,
+        model=order.model,
+        effort=spec.effort,
+        output=order.workspace / "output",
+        listed=False,
+        writes=True,
+        trusted=True,
+        budget_usd=order.budget_usd,
+        timeout_s=order.timeout_s,
+        environ=environ,
+        task=order.task,
+    )
+    launch = agent.launch(ask)
+    for path, text in launch.files.items():
+        (home / path).parent.mkdir(parents=True, exist_ok=True)
+        (home / path).write_text(text, encoding="utf-8")
+    env = {**launch.env, **order.env}
+    stdout, stderr = home / "stdout", home / "stderr"
+    ran = await run_process(
+        launch.argv,
+        env=env,
+        cwd=order.workspace,
+        stdin=launch.stdin,
+        stdout=stdout,
+        stderr=stderr,
+        limit_s=order.timeout_s,
+    )
+    told = await asyncio.to_thread(agent.tell, ran, ask)
+    own = _own_metrics(order.workspace) if spec.template is not None else {}
+    secrets = secrets_of(ask)
+    return Done(
+        run=_record(order, ran, told, own),
+        stdout=_without(stdout, secrets),
+        stderr=_without(stderr, secrets),
+        told=told,
+        metrics=own,
+        left_behind=ran.left_behind,
+    )
+
+
+def _record(order: Order, ran: Ran, told: Told, own: Mapping[str, Any]) -> StepRun:
+    state, kind, error = RunState.OK, None, ""
+    exit_code = ran.status
+    if told.failure is not None:
+        kind, error = told.failure
+        state = RunState.TIMEOUT if ran.timed_out else RunState.ERROR if kind in _NEVER_RAN else RunState.FAILED
+        exit_code = exit_code or 1
+    if ran.timed_out:
+        exit_code = -1
+    usage = told.usage
+    tokens = token_usage(usage)
+    turns = told.turns
+    given = own.get("token_usage")
+    if isinstance(given, dict):
+        tokens = msgspec.convert(
+            {key: given[key] for key in ("input", "output", "cache_read", "cache_create") if _is_count(given.get(key))},
+            TokenUsage,
+        )
+    cost = own["cost_usd"] if _is_number(own.get("cost_usd")) else usage.cost_usd
+    turns = own["num_turns"] if _is_count(own.get("num_turns")) else turns
+    return StepRun(
+        id=order.id,
+        state=state,
+        exit_code=exit_code,
+        duration_s=round(ran.seconds, 3),
+        cost_usd=cost,
+        num_turns=turns,
+        token_usage=tokens,
+        error=error,
+        kind=kind,
+        output=told.text[:LAST_WORDS],
+    )
+
+
+def token_usage(usage: Usage) -> TokenUsage | None:
+    """Tokens as the run's files spell them; `None` when the agent told of none."""
+    if not (usage.input or usage.output or usage.cache_read or usage.cache_write):
+        return None
+    return TokenUsage(usage.input, usage.output, usage.cache_read, usage.cache_write)
+
+
+def _own_metrics(workspace: Path) -> dict[str, Any]:
+    """What a program says of its own run. It is not checked beyond its form: the file is the author's contract."""
+    path = workspace / "output" / "metrics.json"
+    if path.is_symlink() or not path.is_file() or path.stat().st_size > 1 << 20:
+        return {}
+    try:
+        loaded = msgspec.json.decode(path.read_bytes())
+    except (msgspec.DecodeError, RecursionError, OSError):
+        return {}
+    if not isinstance(loaded, dict):
+        return {}
+    return {name: loaded[name] for name in (*_METRICS, "model", "models_used") if name in loaded}
+
+
+def _is_number(value: object) -> bool:
+    return isinstance(value, int | float) and not isinstance(value, bool) and 0 <= value < 1e12
+
+
+def _is_count(value: object) -> bool:
+    return isinstance(value, int) and not isinstance(value, bool) and value >= 0
+
+
+def _could_not(order: Order, kind: ErrorKind, message: str) -> Done:
+    return Done(run=StepRun(id=order.id, state=RunState.ERROR, error=message, kind=kind))
+
+
+def _without(path: Path, secrets: list[str]) -> bytes:
+    data = path.read_bytes() if path.exists() else b""
+    for secret in secrets:
+        data = data.replace(secret.encode(), b"[secret]")
+    return data
+
+
+def resolved(env: Mapping[str, str], environ: Mapping[str, str]) -> dict[str, str]:
+    """`$NAME` replaced by the variable; an entry that is only a variable that is not set is left out."""
+    found: dict[str, str] = {}
+    for name, value in env.items():
+        text = expand(value, environ)
+        if text or not value.startswith("$"):
+            found[name] = text
+    return found
