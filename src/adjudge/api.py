@@ -119,6 +119,21 @@ def write_run(run: Path) -> RunResult:
     return result
 
 
+def write_html(run: Path) -> Path:
+    """Write a run's `report.html`, and return its path.
+
+    Raises:
+        StoreError: the run directory cannot be read or written.
+    """
+    from adjudge.engine.details import write_html as write
+    from adjudge.report import html_report
+
+    snapshot, result = read_run(run)
+    analysis = run / "analysis.md"
+    said = analysis.read_text(encoding="utf-8", errors="replace") if analysis.is_file() else ""
+    return write(run, snapshot, lambda details: html_report(result, details=details, analysis=said))
+
+
 def make_options(**options: Any) -> RunOptions:
     """Options from keyword arguments; paths and sequences may be given in their everyday forms.
 

@@ -7,10 +7,8 @@ from __future__ import annotations
 
 import json
 import os
-import shutil
 import socket
-import subprocess
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
@@ -20,31 +18,9 @@ from adjudge.sandbox import Kind, strongest
 from tests.support.agent_server import AgentRequest, AgentServer, Say, Use, shell_call
 from tests.support.agents import agent_judge, run_judge
 
-PACKAGES = {"claude": "@anthropic-ai/claude-code@2.1.332", "codex": "@openai/codex@0.171.0"}
 VERDICT = json.dumps({"rationale": "read it", "passed": True})
 
 pytestmark = [pytest.mark.e2e, pytest.mark.skipif(strongest() is Kind.NONE, reason="nothing confines programs here")]
-
-
-@pytest.fixture(scope="session")
-def programs(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
-    """The folder that holds the programs."""
-    given = os.environ.get("ADJUDGE_AGENT_CLIS")
-    folder = Path(given) if given else tmp_path_factory.mktemp("agents")
-    missing = [package for name, package in PACKAGES.items() if not (folder / "node_modules/.bin" / name).exists()]
-    if missing and (given or shutil.which("npm") is None):
-        pytest.skip(f"not installed: {', '.join(missing)}")
-    if missing:
-        command = ["npm", "install", "--no-audit", "--no-fund", "--prefix", str(folder), *missing]
-        try:
-            ended = subprocess.run(command, check=False, capture_output=True, text=True, timeout=120)
-        except subprocess.TimeoutExpired:
-            pytest.skip("the programs cannot be installed: the registry does not answer")
-        if ended.returncode:
-            pytest.skip(f"the programs cannot be installed: {ended.stderr[-200:]}")
-    yield folder / "node_modules" / ".bin"
-    if not given:
-        shutil.rmtree(folder, ignore_errors=True)
 
 
 def judged(programs: Path, server: AgentServer, judge: AgentJudge, **case: object) -> Score:

@@ -15,13 +15,17 @@ from adjudge.domain import StoreError
 @click.option("--json", "as_json", is_flag=True, help="Print result.json and nothing else.")
 @click.option("-v", "--verbose", is_flag=True, help="Show every score.")
 def command(run: Path, as_json: bool, verbose: bool) -> int:
-    """Recompute result.json, summary.md and junit.xml of the run directory RUN, and print the table."""
-    from adjudge.engine import read_result
-    from adjudge.report import print_result, result_json, write_files
+    """Recompute result.json, summary.md, junit.xml and report.html of the run directory RUN, and print the table."""
+    from adjudge.api import read, write_html, write_run
+    from adjudge.engine import JOURNAL
+    from adjudge.report import print_result, result_json
 
     try:
-        result = read_result(run)
-        write_files(result, run)
+        if (run / JOURNAL).exists():
+            result = write_run(run)
+            write_html(run)
+        else:
+            result = read(run)
     except StoreError as error:
         raise store_error(error) from None
     if as_json:

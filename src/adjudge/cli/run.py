@@ -34,6 +34,7 @@ if TYPE_CHECKING:
 @click.option(
     "--json", "as_json", is_flag=True, help="Print one JSON document on standard output, and nothing else there."
 )
+@click.option("--html", is_flag=True, help="Write report.html; a run of an agent has it anyway.")
 @click.option("-q", "--quiet", is_flag=True, help="No progress and no table.")
 @click.option("-v", "--verbose", is_flag=True, help="Show every score and every retry.")
 def command(
@@ -43,6 +44,7 @@ def command(
     as_json: bool,
     quiet: bool,
     verbose: bool,
+    html: bool,
     **flags: Any,
 ) -> int:
     """Judge the config file or folder at PATHS, write a run directory, and exit with the gate's decision."""
@@ -59,7 +61,9 @@ def command(
     for name in names:
         with SpareWorker() as spare:
             suite = load_suite(paths, workspace=workspace, format_name=name, spare=spare)
-            status = _run(suite, against(options, suite, flags), spare, as_json=as_json, quiet=quiet, verbose=verbose)
+            status = _run(
+                suite, against(options, suite, flags), spare, as_json=as_json, quiet=quiet, verbose=verbose, html=html
+            )
         if status == 130:
             return status
         worst = max(worst, status, key=_SEVERITY.index)
@@ -76,7 +80,9 @@ def _formats(path: Path) -> list[str | None]:
     return [*detected(path)] if path.is_dir() else []
 
 
-def _run(suite: Suite, options: RunOptions, spare: SpareWorker, *, as_json: bool, quiet: bool, verbose: bool) -> int:
+def _run(
+    suite: Suite, options: RunOptions, spare: SpareWorker, *, as_json: bool, quiet: bool, verbose: bool, html: bool
+) -> int:
     import asyncio
 
     from adjudge.api import write_run
@@ -115,11 +121,16 @@ def _run(suite: Suite, options: RunOptions, spare: SpareWorker, *, as_json: bool
     except StoreError as error:
         complain(f"error: {error}")
         return 4
+    names = "result.json, summary.md, junit.xml, journal.db"
+    if html or result.execution is not None:
+        from adjudge.api import write_html
+
+        names = f"{write_html(ended.run).name}, {names}"
     append_step_summary(result, dict(os.environ))
     if as_json:
         click.echo(result_json(result), nl=False)
         return result.exit_code
     if not quiet:
         print_result(result, result_console(), verbose=verbose)
-        click.echo(f"\nrun directory: {ended.run}  (result.json, summary.md, junit.xml, journal.db)")
+        click.echo(f"\nrun directory: {ended.run}  ({names})")
     return result.exit_code

@@ -100,6 +100,7 @@ from adjudge.domain.result import (
     Stability,
     result_schema,
 )
+from adjudge.domain.review import Label, Labelled, Review, label_name, labelled
 from adjudge.domain.reward import (
     Aggregation,
     OnError,
@@ -178,6 +179,8 @@ __all__ = [
     "JudgeComparison",
     "JudgeSummary",
     "LLMJudge",
+    "Label",
+    "Labelled",
     "LeftOut",
     "Levels",
     "Likert",
@@ -207,6 +210,7 @@ __all__ = [
     "ProviderOptions",
     "Reduce",
     "RegisteredCheck",
+    "Review",
     "RewardForm",
     "RewardFormula",
     "RewardNode",
@@ -243,6 +247,8 @@ __all__ = [
     "finite",
     "is_this_machine",
     "kind_of",
+    "label_name",
+    "labelled",
     "plain",
     "result_schema",
     "shown",

@@ -15,7 +15,7 @@ from adjudge.engine.callers import Caller, ModelCaller
 from adjudge.engine.options import RunOptions
 from adjudge.engine.plan import RunPlan
 from adjudge.engine.rundir import HOME
-from adjudge.engine.store import Store, put_call, put_spending
+from adjudge.engine.store import Store, put_call, put_prompt, put_spending
 from adjudge.judges import Asked, Reading, read_reply, verdicts_of
 from adjudge.models import CallError, Endpoint, ModelRequest, Reply, known, remember_in
 from adjudge.prompts import Answer
@@ -203,7 +203,8 @@ class Asker:
         if reply is None:
             reply = self._from_cache(key)
             if reply is not None:
-                self._store.write_later([put_call(key, question.caller.model, reply, seconds=0.0, origin="cache")])
+                kept = put_call(key, question.caller.model, reply, seconds=0.0, origin="cache")
+                self._store.write_later([kept, put_prompt(key, question.request)])
         return reply
 
     def _from_cache(self, key: str) -> Reply | None:
@@ -232,7 +233,8 @@ class Asker:
             self._largest = max(self._largest or 0.0, cost)
             seconds = time.monotonic() - started
             kept = put_call(question.key, question.caller.model, reply, seconds=seconds, origin="asked")
-            await self._store.write([kept, put_spending(question.key, reply)])
+            asked = put_prompt(question.key, question.request)
+            await self._store.write([kept, asked, put_spending(question.key, reply)])
 
         try:
             return await question.caller.ask(question.request, deadline, lambda: self._admit(deadline), keep)

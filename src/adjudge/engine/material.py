@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 import msgspec
@@ -62,10 +62,20 @@ def baseline_cases(plan: RunPlan, options: RunOptions, refs: Sequence[CaseRef]) 
     record = read_run(str(run))
     found: dict[str, CaseFolder] = {}
     for case in refs:
-        if not isinstance(case, CaseFolder):
-            continue
-        if (run / "cases" / case.id).is_dir():
-            found[case.id] = collected(case, run, record)
-        elif case.id in known and Path(known[case.id].home).is_dir():
-            found[case.id] = known[case.id]
+        other = baseline_of_case(run, case, known, record) if isinstance(case, CaseFolder) else None
+        if other is not None:
+            found[case.id] = other
     return found
+
+
+def baseline_of_case(
+    run: Path,
+    case: CaseFolder,
+    known: Mapping[str, CaseFolder],
+    record: RunRecord = RunRecord(),  # noqa: B008 - frozen
+) -> CaseFolder | None:
+    """What a baseline run made of a case: collected within it, else where `known` says that it lies."""
+    if (run / "cases" / case.id).is_dir():
+        return collected(case, run.resolve(), record)
+    other = known.get(case.id)
+    return other if other is not None and Path(other.home).is_dir() else None

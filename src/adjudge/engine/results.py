@@ -7,7 +7,19 @@ from pathlib import Path
 import msgspec
 
 from adjudge._version import __version__
-from adjudge.domain import Baseline, CaseRun, ErrorKind, ExecutionResult, RunResult, RunState, Snapshot, StoreError
+from adjudge.domain import (
+    Baseline,
+    CaseRun,
+    ErrorKind,
+    ExecutionResult,
+    Problem,
+    Review,
+    RunResult,
+    RunState,
+    Snapshot,
+    StoreError,
+    labelled,
+)
 from adjudge.engine.rundir import JOURNAL
 from adjudge.engine.store import Store
 from adjudge.scoring import BaselineLimits, compose
@@ -33,7 +45,8 @@ def read_times(run: Path) -> dict[tuple[str, str], tuple[float, float]]:
 
 
 def read_run(run: Path) -> tuple[Snapshot, RunResult]:
-    """Recompute a run's result from its journal. Pure: the same journal gives the same result.
+    """Recompute a run's result from its journal, and from what people said in its review.yaml. Pure: the same run
+    directory gives the same result. What is wrong with the review is a warning of the result.
 
     Raises:
         StoreError: there is no journal in the folder, or it cannot be read.
@@ -49,18 +62,34 @@ def read_run(run: Path) -> tuple[Snapshot, RunResult]:
             raise StoreError(f"{journal} holds no run")
         plan = msgspec.json.decode(snapshot, type=Snapshot)
         baseline, limits = store.meta("baseline"), store.meta("limits")
-        return plan, compose(
+        labels, warnings = _labels(plan, run)
+        result = compose(
             plan,
             store.verdicts(fingerprint.decode()),
             version=__version__,
             execution=_execution(plan, store),
             baseline=msgspec.json.decode(baseline, type=Baseline) if baseline else None,
             limits=msgspec.json.decode(limits, type=BaselineLimits) if limits else BaselineLimits(),
+            labels=labels,
         )
+        return plan, msgspec.structs.replace(result, warnings=(*result.warnings, *warnings))
     except msgspec.MsgspecError as error:
         raise StoreError(f"{journal} cannot be read: {error}") from None
     finally:
         store.close()
+
+
+def _labels(plan: Snapshot, run: Path) -> tuple[Review | None, list[Problem]]:
+    """What people said of the run, and warnings about how they said it."""
+    if not (run / "review.yaml").exists():
+        return None, []
+    from adjudge.cases.review_files import read_review
+
+    found = read_review(run, labelled(plan))
+    if found is None:
+        return None, []
+    warnings = [msgspec.structs.replace(problem, file="review.yaml", warning=True) for problem in found.problems]
+    return found.review, warnings
 
 
 def _execution(plan: Snapshot, store: Store) -> ExecutionResult | None:

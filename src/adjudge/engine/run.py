@@ -128,12 +128,13 @@ class _Run:
         begin = [
             self.store.put_meta("snapshot", msgspec.json.encode(self.plan.snapshot)),
             self.store.put_meta("fingerprint", self.key.encode()),
-            ("DELETE FROM meta WHERE key IN ('finished', 'baseline', 'limits')", ()),
+            ("DELETE FROM meta WHERE key IN ('finished', 'baseline', 'limits', 'baseline_folder')", ()),
             ("UPDATE verdicts SET plan = ''", ()),  # until this session confirms them, they do not count
         ]
         if self.options.baseline is not None:
             begin.append(self.store.put_meta("baseline", msgspec.json.encode(self.options.baseline.figures)))
             begin.append(self.store.put_meta("limits", msgspec.json.encode(self.options.baseline.limits)))
+            begin.append(self.store.put_meta("baseline_folder", str(self.options.baseline.folder.resolve()).encode()))
         await self.store.write(begin)
         self.observer.started(self.plan, self.run, resumed=resumed)
         with opened_cache(self.plan, self.options, note=self.observer.note) as cache:

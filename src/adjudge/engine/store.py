@@ -10,6 +10,7 @@ import contextlib
 import queue
 import sqlite3
 import threading
+import zlib
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
@@ -17,7 +18,7 @@ from typing import Any
 import msgspec
 
 from adjudge.domain import CaseRun, StoreError, Verdict
-from adjudge.models import Reply
+from adjudge.models import ModelRequest, Reply, TextPart
 
 SCHEMA_VERSION = 1
 
@@ -40,6 +41,7 @@ CREATE TABLE IF NOT EXISTS times (
 """
 
 _MORE_TABLES = """
+CREATE TABLE IF NOT EXISTS prompts (key TEXT PRIMARY KEY, prompt BLOB NOT NULL) WITHOUT ROWID;
 CREATE TABLE IF NOT EXISTS executions (case_id TEXT PRIMARY KEY, key TEXT NOT NULL, run BLOB NOT NULL) WITHOUT ROWID;
 """
 
@@ -53,6 +55,15 @@ _PUT_META = "INSERT OR REPLACE INTO meta VALUES (?, ?)"
 def put_call(key: str, model: str, reply: Reply, *, seconds: float, origin: str) -> Statement:
     """Statement that keeps a model's reply. `origin` is `asked` or `cache`; only asked ones were paid for here."""
     return _PUT_CALL, (key, model, msgspec.json.encode(reply), reply.usage.cost_usd, seconds, origin)
+
+
+def put_prompt(key: str, request: ModelRequest) -> Statement:
+    """Statement that keeps what a call asked, for people to read: all its texts; images stand as a mark."""
+    parts = [request.system, request.fixed + request.prompt]
+    parts += [part.text if isinstance(part, TextPart) else "[image]" for part in request.material]
+    parts.append(request.correction)
+    text = "\n\n".join(part for part in parts if part)
+    return "INSERT OR REPLACE INTO prompts VALUES (?, ?)", (key, zlib.compress(text.encode("utf-8", "replace"), 1))
 
 
 def put_spending(key: str, reply: Reply) -> Statement:
@@ -143,6 +154,19 @@ class Store:
             return msgspec.json.decode(row[0], type=Reply) if row else None
         except (sqlite3.Error, msgspec.MsgspecError) as error:
             raise StoreError(f"{self.path} is damaged: {error}") from None
+
+    def prompt(self, key: str) -> str:
+        """What a call asked; nothing when it was not kept."""
+        try:
+            row = self._reader.execute("SELECT prompt FROM prompts WHERE key = ?", (key,)).fetchone()
+        except sqlite3.OperationalError:  # a journal from before prompts were kept
+            return ""
+        return zlib.decompress(row[0]).decode() if row else ""
+
+    def seconds(self, key: str) -> float | None:
+        """How long a call took; `None` for one that was answered from a cache."""
+        row = self._reader.execute("SELECT seconds FROM calls WHERE key = ? AND origin = 'asked'", (key,)).fetchone()
+        return row[0] if row else None
 
     def final_keys(self, case_id: str, *, scored: bool = False) -> dict[str, str]:
         """Judge -> key, for verdicts of a case that need not be asked again; with `scored` only those with a score."""

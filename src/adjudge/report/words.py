@@ -15,7 +15,7 @@ def metric(summary: JudgeSummary) -> str:
     """The metric and its interval: `rate 0.81 [0.57, 0.93]`."""
     if summary.metric is None or summary.value is None:
         return "none" if not summary.n else "mixed booleans and numbers"
-    name = {"pass_rate": "rate", "mean": "mean"}[summary.metric]
+    name = {"pass_rate": "rate", "mean": "mean", "win_rate": "win rate"}[summary.metric]
     text = f"{name} {summary.value:.2f}"
     if summary.interval:
         text += f" [{summary.interval.low:.2f}, {summary.interval.high:.2f}]"

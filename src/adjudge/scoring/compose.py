@@ -21,6 +21,7 @@ from adjudge.domain import (
     LLMJudge,
     PairwiseJudge,
     PairwiseResult,
+    Review,
     RunResult,
     Score,
     Snapshot,
@@ -55,19 +56,20 @@ def compose(
     execution: ExecutionResult | None = None,
     baseline: Baseline | None = None,
     limits: BaselineLimits = BaselineLimits(),  # noqa: B008 - frozen
+    labels: Review | None = None,
 ) -> RunResult:
     """Score, summarise and gate what the journal holds.
 
     Verdicts of cases, judges or samples that are not in the snapshot do not count. What the snapshot asks for and the
     journal lacks is unscored as interrupted. Order of the verdicts does not matter. With a `baseline` the run is held
-    against it.
+    against it. `labels` are what people said of this run; judges are set beside them.
     """
     held: dict[tuple[str, str, str], list[Verdict]] = {}
     wanted = {stub.id for stub in snapshot.cases}
     for verdict in verdicts:
         if verdict.case in wanted:
             held.setdefault((verdict.case, verdict.judge, verdict.criterion), []).append(verdict)
-    columns = _Columns(snapshot, held)
+    columns = _Columns(snapshot, held, labels)
     scores: list[Score] = []
     summaries: list[JudgeSummary] = []
     compared: list[PairwiseResult] = []
@@ -76,7 +78,7 @@ def compose(
         if judge.name in panels:
             _add_panel(panels[judge.name], columns, scores, summaries)
         own = [(criterion, columns.of(judge, criterion)) for criterion in judge.criteria]
-        made = [_summary(snapshot, judge, criterion, column) for criterion, column in own]
+        made = [_summary(columns, judge, criterion, column) for criterion, column in own]
         scores += [score for _, column in own for score in column]
         if isinstance(judge, PairwiseJudge):
             theirs = [score for _, column in own for score in column]
@@ -167,9 +169,12 @@ def _rewards(snapshot: Snapshot, scores: Iterable[Score]) -> tuple[CaseRewards, 
 class _Columns:
     """The scores of one judge and criterion over all cases, made once."""
 
-    def __init__(self, snapshot: Snapshot, held: dict[tuple[str, str, str], list[Verdict]]) -> None:
+    def __init__(
+        self, snapshot: Snapshot, held: dict[tuple[str, str, str], list[Verdict]], labels: Review | None = None
+    ) -> None:
         self.snapshot = snapshot
         self.held = held
+        self.labels = labels
         self.paid: set[str] = set()
         self.made: dict[tuple[str, str], list[Score]] = {}
 
@@ -201,7 +206,8 @@ class _Columns:
         return reduce_samples(judge, criterion, [_paid_once(v, self.paid) for v in full])
 
 
-def _summary(snapshot: Snapshot, judge: Judge, criterion: Criterion, column: list[Score]) -> JudgeSummary:
+def _summary(columns: _Columns, judge: Judge, criterion: Criterion, column: list[Score]) -> JudgeSummary:
+    snapshot = columns.snapshot
     return summarise(
         judge,
         criterion,
@@ -209,6 +215,7 @@ def _summary(snapshot: Snapshot, judge: Judge, criterion: Criterion, column: lis
         stubs={stub.id: stub for stub in snapshot.cases},
         threshold=threshold_of(snapshot.thresholds, judge.name, criterion.name),
         model=snapshot.models.get(judge.name, ""),
+        labels=columns.labels,
     )
 
 
@@ -223,7 +230,7 @@ def _add_panel(name: str, columns: _Columns, scores: list[Score], summaries: lis
         column = panel_scores(name, named, theirs)
         scores += column
         judge = LLMJudge(name=name, criteria=(named,))
-        summary = _summary(snapshot, judge, named, column)
+        summary = _summary(columns, judge, named, column)
         agreement = panel_agreement(snapshot.panels[name], theirs)
         summaries.append(msgspec.structs.replace(summary, kind="panel", panel=agreement))
 

@@ -5,7 +5,18 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from adjudge.domain import CaseStub, Criterion, HumanAgreement, OffScaleError, Score, Status, Threshold, finite
+from adjudge.domain import (
+    CaseStub,
+    Criterion,
+    HumanAgreement,
+    OffScaleError,
+    Review,
+    Score,
+    Status,
+    Threshold,
+    finite,
+    label_name,
+)
 
 
 def compare_with_people(
@@ -15,8 +26,10 @@ def compare_with_people(
     threshold: Threshold | None,
     *,
     judge: str,
+    labels: Review | None = None,
 ) -> HumanAgreement | None:
-    """Set the scores beside the annotations `verdicts[judge]`, else `acceptable`.
+    """Set the scores beside what people said: `labels` of this run, and the annotations `verdicts[judge]` and
+    `acceptable`; see `said_by_people`.
 
     A number counts as a pass from `cut` upwards: the judge's `min_mean` where there is one, else the middle of its
     scale. Scores without a usable value, and cases without a label, are left out.
@@ -32,7 +45,7 @@ def compare_with_people(
     for score in scores:
         if score.status is not Status.SCORED:
             continue
-        said = human_label(stubs[score.case].annotations, judge)
+        said = said_by_people(stubs[score.case], judge, criterion.name, labels)
         human = _passes(said, cut)
         machine = _passes(score.value, cut)
         if human is None or machine is None:
@@ -54,6 +67,23 @@ def compare_with_people(
         false_pass_cases=tuple(false_pass),
         false_fail_cases=tuple(false_fail),
     )
+
+
+def said_by_people(stub: CaseStub, judge: str, criterion: str, labels: Review | None) -> Any:
+    """What people said of a case for a criterion, or `None`.
+
+    What is said of the judge goes before what is said of the case as a whole, and of the two the review of this run
+    before the annotations, which were there before it.
+    """
+    if labels is None:
+        return human_label(stub.annotations, judge)
+    said = labels.verdict(stub.id, label_name(judge, criterion))
+    if said is None:
+        verdicts = stub.annotations.get("verdicts")
+        said = verdicts.get(judge) if isinstance(verdicts, Mapping) else None
+    if said is None:
+        said = labels.acceptable(stub.id)
+    return human_label(stub.annotations, judge) if said is None else said
 
 
 def human_label(annotations: Mapping[str, Any], judge: str) -> Any:

@@ -14,6 +14,7 @@ from adjudge.domain import (
     Levels,
     LLMJudge,
     OffScaleError,
+    Review,
     Score,
     Stability,
     Status,
@@ -36,8 +37,9 @@ def summarise(
     stubs: Mapping[str, CaseStub],
     threshold: Threshold | None = None,
     model: str = "",
+    labels: Review | None = None,
 ) -> JudgeSummary:
-    """Summarise one criterion of one judge over all its scores (one a case)."""
+    """Summarise one criterion of one judge over all its scores (one a case). `labels` are people's, of this run."""
     by_status = Counter(score.status for score in scores)
     values = [score.value for score in scores if score.status is Status.SCORED]
     metric, value, interval = _metric(criterion, values)
@@ -60,7 +62,7 @@ def summarise(
         sample_mean=sample_mean,
         sample_interval=sample_interval,
         stability=_stability(judge, scores) if judge.samples > 1 else None,
-        people=compare_with_people(criterion, scores, stubs, threshold, judge=judge.name),
+        people=compare_with_people(criterion, scores, stubs, threshold, judge=judge.name, labels=labels),
         usage=total_usage(scores),
         member_of=judge.member_of if isinstance(judge, LLMJudge) else "",
         flagged=sum(score.flagged for score in scores),

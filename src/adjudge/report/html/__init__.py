@@ -1,0 +1,124 @@
+"""`report.html`: the whole run in one file that asks nothing of any network."""
+
+from __future__ import annotations
+
+import hashlib
+from base64 import b64encode
+from collections.abc import Callable
+from importlib.resources import files
+from typing import Any
+
+from adjudge.domain import CaseDetail, Comparison, RunResult
+
+DETAILS_BUDGET = 700_000
+TEXTS_BUDGET = 180_000
+"""Bytes for what opens with a case, and for what is searched and shown of each score, in the finished page. Each
+grows with the cases beyond what gives a case 600 and 300 bytes."""
+
+__all__ = ["html_report"]
+
+
+def html_report(
+    result: RunResult,
+    *,
+    details: Callable[[str], CaseDetail] | None = None,
+    title: str = "",
+    analysis: str = "",
+    comparison: object | None = None,
+) -> bytes:
+    """The report as one HTML file in UTF-8. Equal arguments give equal bytes.
+
+    What was judged is shown as text and never as markup. Texts are cut to a budget shared by all cases, and say so.
+
+    Args:
+        result: The run.
+        details: Case id -> the case as it was judged; asked once for every case. Where it raises OSError, LookupError
+            or ValueError, the case says so in the place of its details.
+        title: Stands above everything; the suite's name when empty.
+        analysis: Someone's words about the run, shown as they are.
+        comparison: A `Comparison` with another run; anything else is left out.
+    """
+    from jinja2 import Environment
+    from markupsafe import Markup
+
+    from adjudge.report import words
+    from adjudge.report.html import cases, sections
+    from adjudge.report.html.payload import cut, embedded, pack_all, visible
+
+    rows = cases.Rows(result)
+    count = len(rows.stubs)
+    documents, known = cases.documents(rows, details, budget := max(DETAILS_BUDGET, 600 * count))
+    tags: dict[str, int] = {}
+    index = {
+        "columns": [[column.name, column.kind] for column in rows.columns],
+        "cases": [cases.row(stub, rows, tags, case) for stub, case in zip(rows.stubs, known, strict=True)],
+        "tags": list(tags),
+        "states": sections.STATES,
+        "details": details is not None,
+    }
+    room = max(TEXTS_BUDGET, 300 * count)
+    said = cases.texts(rows, [rows.said(stub.id) for stub in rows.stubs], room)
+    chunks = [said[k : k + _CHUNK] for k in range(0, count, _CHUNK)]
+    script = "\n".join(_resource(name) for name in _SCRIPTS)
+    style = _resource("style.css")
+
+    def shown(value: Any) -> Any:
+        if isinstance(value, str) and not hasattr(value, "__html__"):
+            return visible(cut(value, _LONGEST))
+        return value
+
+    environment = Environment(autoescape=True, finalize=shown, trim_blocks=True, lstrip_blocks=True)
+    environment.filters |= {
+        "link": sections.link,
+        "fragment": sections.fragment,
+        "one_line": lambda text: " ".join(text.split()),
+        "tokens": words.tokens,
+    }
+    page = environment.from_string(_resource("template.html")).render(
+        result=result,
+        title=title or result.suite,
+        decision=sections.DECISIONS[result.decision],
+        reasons=sections.reasons(result),
+        counts=sections.counts(result),
+        judges=sections.judges(result),
+        execution=sections.execution(result.execution),
+        rewards=sections.rewards(result),
+        pairwise=sections.pairwise(result.pairwise),
+        comparison=comparison if isinstance(comparison, Comparison) else None,
+        analysis=Markup(_escape(visible(analysis))) if analysis else "",
+        style=Markup(style),
+        script=Markup(script),
+        style_hash=_hash(style),
+        script_hash=_hash(script),
+        index=Markup(embedded(index)),
+        texts=[Markup(text.decode()) for text in pack_all(chunks, room)],
+        chunk=_CHUNK,
+        blobs=Markup(_blobs(pack_all(documents, budget))),
+        several=count > 1,
+    )
+    return page.encode("utf-8", "replace")
+
+
+_SCRIPTS = ("app.js", "diff.js", "case.js", "list.js")
+_CHUNK = 50
+_LONGEST = 2_000
+
+
+def _blobs(packed: list[bytes]) -> str:
+    return "\n".join(
+        f'<script type="application/octet-stream" id="d{k}">{blob.decode()}</script>' for k, blob in enumerate(packed)
+    )
+
+
+def _resource(name: str) -> str:
+    return (files(__package__) / name).read_text(encoding="utf-8")
+
+
+def _hash(text: str) -> str:
+    return "sha256-" + b64encode(hashlib.sha256(text.encode()).digest()).decode()
+
+
+def _escape(text: str) -> str:
+    from html import escape
+
+    return escape(text)

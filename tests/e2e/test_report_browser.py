@@ -1,0 +1,255 @@
+"""`report.html` in a real Chromium: what people click, type, print and see, and that nothing judged runs."""
+
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from adjudge.domain import Case, CaseDetail, CaseStub, RunResult
+from adjudge.report import html_report
+from tests.support.build import result, score
+from tests.support.reports import detail, full_result
+
+playwright = pytest.importorskip("playwright.sync_api", reason="needs the package playwright")
+CHROMIUM = Path(os.environ.get("ADJUDGE_TEST_CHROMIUM", "/usr/bin/chromium"))
+pytestmark = [
+    pytest.mark.e2e,
+    pytest.mark.skipif(not CHROMIUM.exists(), reason=f"needs a Chromium at {CHROMIUM}"),
+]
+ARGUMENTS = [
+    "--no-sandbox",
+    "--disable-gpu",
+    "--disable-quic",
+    "--no-first-run",
+    "--disable-background-networking",
+    "--disable-component-update",
+    "--disable-sync",
+]
+READY = "html[data-ready]"
+ROWS = "#grid tbody tr.row"
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Any]:
+    with playwright.sync_playwright() as started:
+        launched = started.chromium.launch(executable_path=str(CHROMIUM), args=ARGUMENTS)
+        yield launched
+        launched.close()
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    made = tmp_path_factory.mktemp("reports")
+    (made / "full.html").write_bytes(html_report(full_result(60), details=lambda case: detail(case, events=9_000)))
+    return made
+
+
+class Opened:
+    """A page, with what it printed to its console and asked of anyone."""
+
+    def __init__(self, browser: Any, file: Path, fragment: str = "") -> None:
+        self.url = file.as_uri()
+        self.troubles: list[str] = []
+        self.asked: list[str] = []
+        self.page = browser.new_page(viewport={"width": 1300, "height": 900})
+        self.page.set_default_timeout(10_000)
+        self.page.on("console", lambda message: self.troubles.append(message.text))
+        self.page.on("pageerror", lambda error: self.troubles.append(str(error)))
+        self.page.on("request", lambda request: self.asked.append(request.url))
+        self.page.goto(self.url + fragment)
+        self.page.wait_for_selector(READY)
+
+    def ids(self) -> list[str]:
+        return [str(text) for text in self.page.locator(f"{ROWS} th a").all_inner_texts()]
+
+    def count(self, expected: str) -> None:
+        playwright.expect(self.page.locator("#shown")).to_have_text(expected)
+
+    def close(self) -> None:
+        self.page.close()
+        assert self.troubles == []
+        left = [url for url in self.asked if not url.startswith((self.url, "data:", "blob:"))]
+        assert left == []
+
+
+@pytest.fixture
+def opened(browser: Any, folder: Path) -> Iterator[Opened]:
+    made = Opened(browser, folder / "full.html")
+    yield made
+    made.close()
+
+
+def test_filters_narrow_the_list_and_go_into_the_link(opened: Opened) -> None:
+    page = opened.page
+    opened.count("60 cases")
+    page.select_option("#f-judge", "correct")
+    page.select_option("#f-class", "unscored")
+    opened.count("6 of 60 cases shown")
+    assert set(opened.ids()) == {f"case-{k:04d}" for k in (4, 14, 24, 34, 44, 54)}
+    assert page.locator(f"{ROWS} .cell.v-lost", has_text="unscored: timeout").count() == 6
+    assert "class=unscored" in page.url
+    page.click("#clear")
+    opened.count("60 cases")
+    page.select_option("#f-exec", "timeout")
+    opened.count("3 of 60 cases shown")
+    assert page.locator(ROWS).first.locator(".tag").inner_text() == "⚠ timed out"
+    page.select_option("#f-exec", "")
+    page.select_option("#f-tag", "hard")
+    opened.count("15 of 60 cases shown")
+    page.click("#clear")
+    page.select_option("#f-judge", "quality")
+    page.select_option("#f-class", "range")
+    page.fill("#f-min", "4")
+    page.fill("#f-max", "4")
+    opened.count("12 of 60 cases shown")
+
+
+def test_search_goes_over_ids_and_rationales(opened: Opened) -> None:
+    opened.page.keyboard.press("/")
+    opened.page.keyboard.type("no answer to case-0014")
+    opened.count("1 of 60 cases shown")
+    opened.page.fill("#f-q", "0021")
+    playwright.expect(opened.page.locator(f"{ROWS} th a").first).to_have_text("case-0021")
+
+
+def test_columns_sort_both_ways_and_errors_come_before_low_values(opened: Opened) -> None:
+    header = opened.page.get_by_role("button", name="near")
+    header.click()
+    assert opened.ids()[0] == "case-0003"
+    assert opened.page.locator("th[aria-sort=ascending]").count() == 1
+    opened.page.locator("#grid thead [data-sort]", has_text="near").click()
+    assert opened.page.locator("th[aria-sort=descending]").inner_text().startswith("near")
+    opened.page.locator("#grid thead [data-sort]", has_text="correct").click()
+    assert opened.ids()[0] == "case-0004"
+
+
+def test_a_link_opens_its_case_and_its_filter(browser: Any, folder: Path) -> None:
+    made = Opened(browser, folder / "full.html", "#class=fail&judge=correct&case=case-0003")
+    playwright.expect(made.page.locator("#case-title")).to_have_text("case-0003")
+    made.count("18 of 60 cases shown")
+    made.close()
+
+
+def test_everything_can_be_done_with_the_keyboard(opened: Opened) -> None:
+    page = opened.page
+    for _ in range(3):
+        page.keyboard.press("j")
+    page.keyboard.press("k")
+    page.keyboard.press("ArrowDown")
+    page.keyboard.press("Enter")
+    playwright.expect(page.locator("#case-title")).to_have_text("case-0002")
+    playwright.expect(page.locator("#case-title")).to_be_focused()
+    page.keyboard.press("j")
+    playwright.expect(page.locator("#case-title")).to_have_text("case-0003")
+    page.keyboard.press("Escape")
+    playwright.expect(page.locator("#case")).to_be_hidden()
+    playwright.expect(page.locator(f"{ROWS} th a", has_text="case-0003")).to_be_focused()
+
+
+def test_a_case_shows_how_it_came_about(opened: Opened) -> None:
+    page = opened.page
+    page.locator(f"{ROWS} th a", has_text="case-0002").click()
+    panel = page.locator("#case")
+    for word in ("Scores", "Inputs", "Outputs", "Trajectory", "Prompts and replies", "What people know and said"):
+        playwright.expect(panel.get_by_role("heading", name=word)).to_be_visible()
+    assert panel.locator(".diff tr.add").count() > 0
+    panel.get_by_label("Compare with").select_option(label="the reference gold")
+    playwright.expect(panel.locator(".diff")).to_have_attribute("aria-label", "the output beside the reference gold")
+    panel.locator("summary", has_text="correct, sample 1").click()
+    playwright.expect(panel.get_by_text('{"value": true}')).to_be_visible()
+    assert panel.locator(".event.error").count() > 0
+    assert panel.locator(".event.thinking").count() > 0
+    panel.locator("summary", has_text="3 samples").click()
+    assert panel.locator(".verdict ol li").count() == 3
+
+
+HOSTILE = (
+    "</script><script>window.owned=1</script><img src=x onerror='window.owned=1'><a href='javascript:window.owned=1'>"
+)
+
+
+def test_what_was_judged_is_inert(browser: Any, tmp_path: Path) -> None:
+    made = result(
+        [score(False, case=HOSTILE, rationale=HOSTILE + "\u202e\x1b[31m")], cases=(CaseStub(HOSTILE, (HOSTILE,)),)
+    )
+    case = Case(
+        id=HOSTILE, inputs={HOSTILE: HOSTILE}, outputs={"a\u202efdp.exe": HOSTILE + "\x1b[2J"},
+        events=({"type": "assistant", "text": HOSTILE, "tools": [{"name": HOSTILE, "input": HOSTILE}]},),
+    )  # fmt: skip
+    page = _open(browser, tmp_path, made, CaseDetail(case=case, baseline={"a\u202efdp.exe": "before"}))
+    page.page.locator(f"{ROWS} th a").click()
+    panel = page.page.locator("#case")
+    playwright.expect(panel.get_by_role("heading", name="Trajectory")).to_be_visible()
+    text = panel.inner_text()
+    assert "\\u202e" in text
+    assert "\\x1b" in text
+    assert not {"\u202e", "\x1b"} & set(text)
+    assert page.page.locator("img").count() == 0
+    assert page.page.locator("a[href^=javascript]").count() == 0
+    assert page.page.evaluate("typeof window.owned") == "undefined"
+    page.close()
+
+
+def _open(browser: Any, folder: Path, made: RunResult, shown: CaseDetail) -> Opened:
+    file = folder / "report.html"
+    file.write_bytes(html_report(made, details=lambda _: shown))
+    return Opened(browser, file)
+
+
+def test_colours_follow_the_system_and_the_button(opened: Opened) -> None:
+    page = opened.page
+    page.emulate_media(color_scheme="dark")
+    assert _background(page) == "rgb(20, 23, 28)"
+    page.click("#theme")
+    assert _background(page) == "rgb(247, 248, 250)"
+    page.emulate_media(color_scheme="light")
+    page.click("#theme")
+    assert _background(page) == "rgb(20, 23, 28)"
+
+
+def _background(page: Any) -> str:
+    return str(page.evaluate("getComputedStyle(document.body).backgroundColor"))
+
+
+def test_print_shows_every_row_and_no_controls(opened: Opened) -> None:
+    page = opened.page
+    page.emulate_media(media="print")
+    playwright.expect(page.locator(ROWS)).to_have_count(60)
+    assert not page.locator("#filters").is_visible()
+    assert page.locator("main details:not([open])").count() == 0
+    assert page.pdf()[:5] == b"%PDF-"
+    page.emulate_media(media="screen")
+    playwright.expect(page.locator("#filters")).to_be_visible()
+    assert page.locator(ROWS).count() < 50
+
+
+def test_5000_cases_open_soon_and_few_rows_are_drawn(browser: Any, tmp_path: Path) -> None:
+    file = tmp_path / "large.html"
+    file.write_bytes(html_report(full_result(5_000), details=lambda case: detail(case, events=900)))
+    start = time.perf_counter()
+    made = Opened(browser, file)
+    assert time.perf_counter() - start < 8
+    made.count("5,000 cases")
+    assert made.page.locator(ROWS).count() < 60
+    made.page.evaluate("document.getElementById('list').scrollTop = 80000")
+    playwright.expect(made.page.locator(f"{ROWS} th a", has_text="case-2360")).to_have_count(1)
+    made.page.evaluate("document.getElementById('list').scrollTop = 1e9")
+    playwright.expect(made.page.locator(f"{ROWS} th a").last).to_have_text("case-4999")
+    assert made.page.locator(ROWS).count() < 60
+    made.page.fill("#f-q", "case-4321")
+    made.count("1 of 5,000 cases shown")
+    made.close()
+
+
+def test_a_browser_that_cannot_unpack_says_so(browser: Any, folder: Path) -> None:
+    page = browser.new_page()
+    page.add_init_script("delete globalThis.DecompressionStream")
+    page.goto((folder / "full.html").as_uri() + "#case=case-0001")
+    playwright.expect(page.locator("#case")).to_contain_text("cannot unpack the details")
+    assert page.locator(ROWS).count() > 10
+    page.close()
