@@ -10,6 +10,8 @@ from typing import Any
 
 MAX_NODES = 200
 MAX_CONSTANT = 1e6
+MAX_DIGITS = 300
+"""Of `round`; no float has more."""
 _BINARY: dict[type[ast.operator], Callable[[Any, Any], Any]] = {
     ast.Add: operator.add,
     ast.Sub: operator.sub,
@@ -38,11 +40,15 @@ def _mean(values: Iterable[float]) -> float:
     return sum(held) / len(held)
 
 
+def _round(number: float, digits: int | None = None) -> float:
+    return round(number) if digits is None else round(number, max(-MAX_DIGITS, min(MAX_DIGITS, digits)))
+
+
 _CALLS: dict[str, Callable[..., Any]] = {
     "min": min,
     "max": max,
     "abs": abs,
-    "round": round,
+    "round": _round,
     "sum": sum,
     "len": len,
     "mean": _mean,
@@ -101,12 +107,14 @@ class Formula:
         try:
             for statement in self._body:
                 result = self._run(statement, names, values)
+            finite = isinstance(result, int | float) and math.isfinite(result)
         except (ArithmeticError, TypeError, ValueError, LookupError) as error:
             raise FormulaError(str(error) or type(error).__name__) from None
         if isinstance(result, bool):
             return float(result)
-        if not isinstance(result, int | float) or not math.isfinite(result):
-            raise FormulaError(f"comes to {result!r}, which is no finite number")
+        if not finite:
+            said = "a list" if isinstance(result, list) else repr(result)
+            raise FormulaError(f"comes to {said}, which is no finite number")
         return float(result)
 
     def _check(self, node: ast.AST, bound: set[str], found: list[str]) -> None:
@@ -121,7 +129,8 @@ class Formula:
             if isinstance(node.value, bool):
                 return
             if not isinstance(node.value, int | float) or not abs(node.value) <= MAX_CONSTANT:
-                raise FormulaError(f"{node.value!r} is no number up to {MAX_CONSTANT:g}")
+                said = "an integer" if isinstance(node.value, int) else repr(node.value)  # which may be too long to print
+                raise FormulaError(f"{said} is no number up to {MAX_CONSTANT:g}")
         elif isinstance(node, ast.Name):
             if node.id not in bound:
                 found.append(self._judge(node.id))
@@ -185,7 +194,10 @@ class Formula:
                 return values[node.args[0].value]  # type: ignore[attr-defined]
             return _CALLS[node.func.id](*map(run, node.args))
         if isinstance(node, ast.BinOp):
-            return _BINARY[type(node.op)](run(node.left), run(node.right))
+            left, right = run(node.left), run(node.right)
+            if isinstance(left, list) or isinstance(right, list):
+                raise TypeError("arithmetic is over numbers, not over lists")  # nor are lists to be multiplied
+            return _BINARY[type(node.op)](left, right)
         if isinstance(node, ast.UnaryOp):
             return _UNARY[type(node.op)](run(node.operand))
         if isinstance(node, ast.BoolOp):

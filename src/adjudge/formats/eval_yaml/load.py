@@ -130,7 +130,10 @@ class _Reader:
     def _aside(self) -> None:
         for key in ASIDE:
             if key in self.root.value and self.root.value[key].value:
-                self.converter.add_at(self.root.keys[key], key, "is not used: it makes cases, not runs", warning=True)
+                self.converter.add_at(self.root.keys[key], key, f"is not used: {ASIDE[key]}", warning=True)
+        if "matrix" in self.root.value and self.root.value["matrix"].value:
+            hint = "leave it out, and run each cell with --model and --input"
+            self.converter.add_at(self.root.keys["matrix"], "matrix", "factorial runs are not available yet", hint=hint)
         if "providers" in self.root.value:
             self.converter.add_at(self.root.keys["providers"], "providers", "has moved", hint="write models.providers")
 

@@ -306,8 +306,11 @@ class EvalConfig(msgspec.Struct, forbid_unknown_fields=True):
     providers: dict[str, Any] | None = None
 
 
-ASIDE = ("generation",)
-"""Keys that say nothing of running or judging."""
+ASIDE = {
+    "generation": "it makes cases, not runs",
+    "mlflow": "adjudge export RUN --to mlflow logs a finished run",
+}
+"""Keys that say nothing of running or judging: accepted with a warning."""
 
 
 def json_schema() -> dict[str, Any]:
