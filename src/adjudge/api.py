@@ -5,6 +5,7 @@ from __future__ import annotations
 import inspect
 import os
 from collections.abc import Callable
+from math import inf
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -79,11 +80,14 @@ def baseline_run(
 
     Raises:
         StoreError: there is no such run, or it cannot be read.
+        ConfigError: the drop is no number of 0 or more.
     """
     from adjudge.engine import HOME
     from adjudge.engine.options import BaselineRun
     from adjudge.scoring import BaselineLimits, baseline_of
 
+    if max_drop is not None and not 0 <= max_drop < inf:
+        raise ConfigError(f"max_drop must be a number of 0 or more, got {max_drop}")
     folders = [Path(name), Path(suite.runs or HOME / "runs" / suite.name) / name, HOME / "runs" / suite.name / name]
     folder = next((folder for folder in folders if folder.is_dir()), None)
     if folder is None:

@@ -140,6 +140,8 @@ def against(options: RunOptions, suite: Suite, flags: dict[str, Any]) -> RunOpti
         if flags["max_drop"] is not None or flags["allow_missing"]:
             raise click.UsageError("--max-drop and --allow-missing need a --baseline")
         return options
+    if flags["max_drop"] is not None and not isfinite(flags["max_drop"]):
+        raise click.UsageError("--max-drop takes a number of 0 or more")
     import msgspec
 
     from adjudge.api import baseline_run

@@ -39,7 +39,8 @@ class BatchRunner:
 
     async def run(self, cases: Sequence[CaseFolder]) -> None:
         """All cases in one run. When one of them has to run again, all have."""
-        flat, shares = entries([(case.id, {**case.inputs, **self.execution.overrides}) for case in cases])
+        found, shares = entries([(case.id, case.inputs) for case in cases])
+        flat = [{**entry, **self.execution.overrides} if isinstance(entry, dict) else entry for entry in found]
         text = yaml.safe_dump(flat, allow_unicode=True, sort_keys=False)
         workspace = await asyncio.to_thread(
             make_workspace,
@@ -89,8 +90,11 @@ class BatchRunner:
     async def _share_out(
         self, cases: Sequence[CaseFolder], shares: Sequence[Share], workspace: Workspace, done: Done
     ) -> None:
+        if self.setting.common.data:
+            told = yaml.safe_dump(self.setting.common.data, allow_unicode=True, sort_keys=False)
+            write_whole(self.setting.run / "hook_outputs.yaml", told.encode("utf-8", "replace"))
         notes: list[str] = []
-        present = sorted(states(workspace.folder))
+        present = sorted(set(states(workspace.folder)) - ({"output/metrics.json"} if done.metrics else set()))
         owned: dict[str, set[str]] = {share.case: set() for share in shares}
         for output in self.execution.outputs:
             names = [name for name in present if name == output.path or name.startswith(f"{output.path}/")]
@@ -105,9 +109,9 @@ class BatchRunner:
             for name in sorted(owned[case.id]):
                 (home / name).parent.mkdir(parents=True, exist_ok=True)
                 shutil.copyfile(workspace.folder / name, home / name, follow_symlinks=False)
-                write_whole(
-                    home / "input.yaml", yaml.safe_dump(case.inputs, allow_unicode=True, sort_keys=False).encode()
-                )
+            given = {**case.inputs, **self.execution.overrides}
+            text = yaml.safe_dump(given, allow_unicode=True, sort_keys=False)
+            write_whole(home / "input.yaml", text.encode("utf-8", "replace"))
             counts = {
                 output.path: sum(name == output.path or name.startswith(f"{output.path}/") for name in owned[case.id])
                 for output in self.execution.outputs

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import json
+import os
 import shutil
 import subprocess
 import tempfile
@@ -17,11 +18,19 @@ import msgspec
 from adjudge.cases import CaseFolder
 from adjudge.domain import CaseRun, ErrorKind, Execution, OnFailure, RunState, Step, StepRun
 from adjudge.execution.collect import collect
-from adjudge.execution.files import merged, tokens, total, worst, worst_state
+from adjudge.execution.files import merged, tokens, total, turns_of, worst, worst_state
 from adjudge.execution.hooks import HookError, HookOutputs, case_variables
-from adjudge.execution.running import Done, Order, resolved, run_agent, skill_prompt
+from adjudge.execution.running import (
+    Done,
+    Order,
+    per_model,
+    per_model_turns,
+    resolved,
+    run_agent,
+    skill_prompt,
+)
 from adjudge.execution.setting import Setting, events_of_run, only_step, write_json, write_streams
-from adjudge.execution.workspace import Workspace, make_workspace, states
+from adjudge.execution.workspace import Workspace, content_key, make_workspace, states
 from adjudge.prompts import InputError, fill
 from adjudge.whole_files import write_whole
 
@@ -45,13 +54,14 @@ class CaseRunner:
             return CaseRun(case=case.id, state=RunState.ERROR, kind=ErrorKind.INPUT, error=text)
         variables = case_variables(case.id, workspace.folder, case.source)
         home.mkdir(parents=True, exist_ok=True)
+        self._keep_input(case, home, workspace.folder)
         hooks = self.setting.hooks
         hooked = HookOutputs()
         steps: list[StepRun] = []
         dones: list[Done] = []
         aborted = broken = ""
         per_case = not self.execution.in_repo
-        before = await asyncio.to_thread(_repository, workspace.folder) if self.execution.in_repo else None
+        before = await asyncio.to_thread(_repository, workspace.folder, self._ours) if self.execution.in_repo else None
         try:
             if per_case:
                 hooked = await hooks.run("before_each", workspace.folder, case=case.id, variables=variables)
@@ -74,10 +84,16 @@ class CaseRunner:
             counts = await asyncio.to_thread(
                 collect, workspace, home, self.execution.outputs, notes, own_metrics=any(d.metrics for d in dones)
             )
-        self._traces(case, home, workspace.folder, dones, hooked, fields)
+        self._traces(home, dones, hooked)
         changed: tuple[str, ...] = ()
         if before is not None:
-            changed = tuple(sorted(set(await asyncio.to_thread(_repository, workspace.folder)) ^ set(before)))
+            after = await asyncio.to_thread(_repository, workspace.folder, self._ours)
+            changed = tuple(sorted({name for name, _ in after.items() ^ before.items()} - {""}))
+            if before.get("") != after.get(""):
+                committed = await asyncio.to_thread(_committed, workspace.folder, before.get("", ""))
+                changed = tuple(sorted({*changed, *committed})) or ("HEAD",)
+            if not before:
+                notes.append("the project is no git repository: whether the agent changed it is not known")
         if per_case:
             await asyncio.to_thread(shutil.rmtree, workspace.folder, ignore_errors=True)
         return record_of(
@@ -90,6 +106,13 @@ class CaseRunner:
             counts=counts,
             changed=changed,
         )
+
+    @property
+    def _ours(self) -> list[str]:
+        """Where we write ourselves, below the project."""
+        run, project = self.setting.run.resolve(), self.setting.project.resolve()
+        own = [f"{run.relative_to(project).as_posix()}/"] if run.is_relative_to(project) else []
+        return [".adjudge/", "eval/runs/", *own]
 
     def _workspace(self, case: CaseFolder, fields: Mapping[str, Any]) -> Workspace:
         if self.execution.in_repo:
@@ -121,11 +144,11 @@ class CaseRunner:
         spec = step.agent or self.execution.agent
         prompt = fill(step.prompt, fields, steps=known) if step.prompt else skill_prompt(spec, step.skill, arguments)
         more = HookOutputs()
-        if step.id:
-            more = await self.setting.hooks.run("before_step", folder, case=case.id, step=step.id, variables=seen)
         scratch = Path(await asyncio.to_thread(tempfile.mkdtemp, prefix="adjudge-settings-"))
         code: int | None = None
         try:
+            if step.id:
+                more = await self.setting.hooks.run("before_step", folder, case=case.id, step=step.id, variables=seen)
             env = resolved({**self.execution.env, **step.env}, self.setting.environ)
             env |= {**self.setting.common.env, **hooked.env, **more.env}
             order = Order(
@@ -156,20 +179,15 @@ class CaseRunner:
                     await self.setting.hooks.run("after_step", folder, case=case.id, step=step.id, variables=after)
         return done
 
-    def _traces(
-        self,
-        case: CaseFolder,
-        home: Path,
-        folder: Path,
-        dones: Sequence[Done],
-        hooked: HookOutputs,
-        fields: Mapping[str, Any],
-    ) -> None:
-        """What the run leaves beside the agent's outputs: streams, events, the input as it was, hook data."""
+    def _keep_input(self, case: CaseFolder, home: Path, folder: Path) -> None:
+        """The input as the agent is given it, whatever it writes over it later."""
         for name in ("input.yaml", "input.yml", "input.json"):
             source = folder / name if not self.execution.in_repo else Path(case.source, name)
             if source.is_file() and not source.is_symlink():
                 shutil.copyfile(source, home / name)
+
+    def _traces(self, home: Path, dones: Sequence[Done], hooked: HookOutputs) -> None:
+        """What the run leaves beside the agent's outputs: streams, events, hook data."""
         for done in dones:
             place = home / "steps" / done.run.id if done.run.id else home
             write_streams(place, done)
@@ -221,9 +239,7 @@ def record_of(
         num_turns=total([step.num_turns for step in steps]),
         token_usage=tokens([step.token_usage for step in steps]),
         per_model_usage=merged(usage),
-        per_model_turns={
-            done.told.model: done.run.num_turns for done in dones if done.told.model and done.run.num_turns
-        },
+        per_model_turns=turns_of([_turns(done) for done in dones]),
         permission_denials=tuple(
             {"tool_name": tool, "count": count} for done in dones for tool, count in done.told.denials.items()
         ),
@@ -245,13 +261,20 @@ def _as_seen(run: StepRun, folder: Path, execution: Execution) -> dict[str, Any]
 
 
 def _by_model(done: Done) -> dict[str, dict[str, Any]]:
-    own = done.metrics.get("per_model_usage")
-    if isinstance(own, dict):
-        return {str(model): usage for model, usage in own.items() if isinstance(usage, dict)}
+    own = per_model(done.metrics)
+    if own:
+        return own
     usage = done.run.token_usage
     if not done.told.model or usage is None:
         return {}
     return {done.told.model: {**msgspec.to_builtins(usage), "cost_usd": done.run.cost_usd}}
+
+
+def _turns(done: Done) -> dict[str, int]:
+    own = per_model_turns(done.metrics)
+    if own or not done.told.model or not done.run.num_turns:
+        return own
+    return {done.told.model: done.run.num_turns}
 
 
 def _simulated(log: Path) -> list[Any]:
@@ -260,9 +283,31 @@ def _simulated(log: Path) -> list[Any]:
     return [json.loads(line) for line in log.read_text(encoding="utf-8").splitlines() if line.strip()]
 
 
-def _repository(folder: Path) -> list[str]:
-    """What differs from the last commit."""
-    command = ["git", "-C", str(folder), "status", "--porcelain=v1", "--untracked-files=all"]
-    ended = subprocess.run(command, check=False, capture_output=True, text=True, timeout=60)
-    lines = ended.stdout.splitlines() if ended.returncode == 0 else []
-    return [line[3:] for line in lines if not line[3:].startswith((".adjudge/", "eval/runs/"))]
+def _git(folder: Path, *words: str) -> str | None:
+    """What git says; `None` when it does not end well."""
+    try:
+        ended = subprocess.run(["git", "-C", str(folder), *words], check=False, capture_output=True, timeout=60)
+    except OSError:
+        return None
+    return os.fsdecode(ended.stdout) if ended.returncode == 0 else None
+
+
+def _repository(folder: Path, ours: Sequence[str]) -> dict[str, str]:
+    """Path -> how it differs from the last commit and what it holds, and the last commit as that of `""`; without a
+    repository nothing. What lies below `ours` is left out."""
+    told = _git(folder, "status", "--porcelain=v1", "-z", "--no-renames", "--untracked-files=all", "--", ".")
+    if told is None:
+        return {}
+    start = (_git(folder, "rev-parse", "--show-prefix") or "").strip()
+    found = {"": (_git(folder, "rev-parse", "HEAD") or "").strip()}
+    for line in told.split("\0"):
+        name = line[3:].removeprefix(start)
+        if name and not name.startswith(tuple(ours)):
+            found[name] = f"{line[:2]} {content_key(folder / name)}"
+    return found
+
+
+def _committed(folder: Path, before: str) -> list[str]:
+    """What differs between an earlier commit and the last one."""
+    told = _git(folder, "diff", "--name-only", "-z", "--no-renames", "--relative", before, "HEAD") if before else ""
+    return [name for name in (told or "").split("\0") if name]

@@ -31,6 +31,7 @@ def collect(
     counts = dict.fromkeys(declared, 0)
     budget = [MAX_FILES, MAX_BYTES]
     ours = (*_OURS, *(["output/metrics.json"] if own_metrics else []))
+    lost: list[str] = []
     for name in sorted(after):
         if name in ours:
             continue
@@ -43,13 +44,22 @@ def collect(
             target, key = name, place
         if _kept(workspace.folder / name, home / target, after[name], budget):
             counts[key] = counts.get(key, 0) + 1
+        elif min(budget) >= 0:
+            lost.append(name)
+    if lost:
+        notes.append(f"could not be copied: {_named(lost)}")
     if min(budget) < 0:
         notes.append(f"not everything was collected: more than {MAX_FILES} files or {MAX_BYTES} bytes")
     gone = sorted(name for name in workspace.before if name not in after and name.partition("/")[0] not in HARNESS)
     if gone:
-        more = f" and {len(gone) - 20} more" if len(gone) > 20 else ""
-        notes.append(f"the agent removed {', '.join(gone[:20])}{more}")
+        notes.append(f"the agent removed {_named(gone)}")
     return counts
+
+
+def _named(names: Sequence[str]) -> str:
+    """A few of the names, as text that can be written down whatever they hold."""
+    more = f" and {len(names) - 20} more" if len(names) > 20 else ""
+    return ", ".join(names[:20]).encode("utf-8", "backslashreplace").decode() + more
 
 
 def _is_change(name: str, state: State, before: Mapping[str, State]) -> bool:
@@ -61,14 +71,17 @@ def _kept(source: Path, target: Path, state: State, budget: list[int]) -> bool:
     budget[1] -= state[0]
     if min(budget) < 0:
         return False
-    target.parent.mkdir(parents=True, exist_ok=True)
     try:
+        target.parent.mkdir(parents=True, exist_ok=True)
         handle = os.open(source, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK)
     except OSError:
         return False
     with os.fdopen(handle, "rb") as file:
         if not stat.S_ISREG(os.fstat(handle).st_mode):
             return False
-        with target.open("wb") as out:
-            shutil.copyfileobj(file, out, 1 << 20)
+        try:
+            with target.open("wb") as out:
+                shutil.copyfileobj(file, out, 1 << 20)
+        except OSError:
+            return False
     return True

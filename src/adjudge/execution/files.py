@@ -69,7 +69,7 @@ def run_result(result: ExecutionResult, execution: Execution, *, wall_s: float) 
         "token_usage": msgspec.to_builtins(tokens([run.token_usage for run in runs])),
         "num_turns": total([run.num_turns for run in runs]),
         "per_model_usage": merged([run.per_model_usage for run in runs]),
-        "per_model_turns": _turns([run.per_model_turns for run in runs]),
+        "per_model_turns": turns_of([run.per_model_turns for run in runs]),
         "permission_denials": [denial for run in runs for denial in run.permission_denials],
         "num_cases": len(runs),
         "failed_cases": [run.case for run in result.failed],
@@ -123,7 +123,7 @@ def merged(parts: Sequence[Mapping[str, Mapping[str, Any]]]) -> dict[str, dict[s
     return found
 
 
-def _turns(parts: Sequence[Mapping[str, int]]) -> dict[str, int]:
+def turns_of(parts: Sequence[Mapping[str, int]]) -> dict[str, int]:
     found: dict[str, int] = {}
     for part in parts:
         for model, count in part.items():

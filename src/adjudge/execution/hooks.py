@@ -12,6 +12,7 @@ import msgspec
 
 from adjudge.agents import run_process
 from adjudge.domain import ALWAYS, Hook, OnFailure, Problem
+from adjudge.execution.running import secret_values, without_secrets
 from adjudge.located import parse_yaml, read_text
 
 CONDITION_S = 30.0
@@ -49,9 +50,16 @@ class Hooks:
         self._note = note
 
     async def run(
-        self, phase: str, cwd: Path, *, case: str = "", step: str = "", variables: Mapping[str, str] | None = None
+        self,
+        phase: str,
+        cwd: Path,
+        *,
+        case: str = "",
+        step: str = "",
+        variables: Mapping[str, str] | None = None,
+        also: Path | None = None,
     ) -> HookOutputs:
-        """Run a phase's hooks one after the other in `cwd`, and read what they hand on.
+        """Run a phase's hooks one after the other in `cwd`, and read what they hand on, there or in the folder `also`.
 
         Raises:
             HookError: one failed, and its phase and its own settings do not let that pass.
@@ -71,7 +79,7 @@ class Hooks:
                 break
         if failed:
             raise HookError(failed)
-        return self._outputs(cwd) if phase in self._hooks else HookOutputs()
+        return self._outputs(cwd, *filter(None, (also,))) if phase in self._hooks else HookOutputs()
 
     async def _one(self, hook: Hook, name: str, cwd: Path, env: Mapping[str, str]) -> str:
         """What went wrong; nothing when it ran well, or its condition does not hold."""
@@ -96,18 +104,20 @@ class Hooks:
             return f"cannot be started: {error}"
         finally:
             with contextlib.suppress(OSError):
+                for path in (log, errors):
+                    without_secrets(path, secret_values(env))
                 if errors.exists() and not errors.stat().st_size:
                     errors.unlink()
         if timed_out:
             return f"ran longer than {hook.timeout_s:g} s and was ended, with all it started"
         return "" if status == 0 else f"ended with exit status {status}; see {log}"
 
-    def _outputs(self, cwd: Path) -> HookOutputs:
+    def _outputs(self, *folders: Path) -> HookOutputs:
         """Read and remove what the phase left for us."""
         env: dict[str, str] = {}
         data: dict[str, Any] = {}
-        for name in OUTPUTS:
-            path = cwd / name
+        for path in [folder / name for folder in folders for name in OUTPUTS]:
+            name = path.name
             if path.is_symlink() or not path.is_file():
                 continue
             text = read_text(path, name)

@@ -61,7 +61,8 @@ def settings_file(
             log=str(log),
         )
         handlers.write_bytes(msgspec.json.encode(told))
-        command = shlex.join([sys.executable, "-m", "adjudge.execution.simulator", str(handlers)])
+        # -P: it starts in the workspace, where an agent could plant modules.
+        command = shlex.join([sys.executable, "-P", "-m", "adjudge.execution.simulator", str(handlers)])
         entry = {"matcher": "*", "hooks": [{"type": "command", "command": command, "timeout": 120}]}
         hooks = dict(made.get("hooks") or {})
         hooks["PreToolUse"] = [*hooks.get("PreToolUse", []), entry]

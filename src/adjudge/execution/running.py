@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import asyncio
+import os
 import shutil
 import tempfile
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -24,6 +25,8 @@ from adjudge.agents import (
     secrets_of,
 )
 from adjudge.domain import AgentSpec, ErrorKind, RunState, StepRun, TokenUsage, Usage
+from adjudge.domain.secrets import looks_secret
+from adjudge.whole_files import write_whole
 
 LAST_WORDS = 4000
 """Characters of what a step said last that later steps may use."""
@@ -120,6 +123,7 @@ async def _run(order: Order, environ: Mapping[str, str], home: Path) -> Done:
         (home / path).write_text(text, encoding="utf-8")
     env = {**launch.env, **order.env}
     stdout, stderr = home / "stdout", home / "stderr"
+    before = _metrics_state(order.workspace)
     ran = await run_process(
         launch.argv,
         env=env,
@@ -129,13 +133,16 @@ async def _run(order: Order, environ: Mapping[str, str], home: Path) -> Done:
         stderr=stderr,
         limit_s=order.timeout_s,
     )
+    secrets = [*secrets_of(ask), *secret_values(env)]
+    for stream in (stdout, stderr):  # before anything is read from them
+        await asyncio.to_thread(without_secrets, stream, secrets)
     told = await asyncio.to_thread(agent.tell, ran, ask)
-    own = _own_metrics(order.workspace) if spec.template is not None else {}
-    secrets = secrets_of(ask)
+    is_new = spec.template is not None and _metrics_state(order.workspace) != before
+    own = _own_metrics(order.workspace) if is_new else {}
     return Done(
         run=_record(order, ran, told, own),
-        stdout=_without(stdout, secrets),
-        stderr=_without(stderr, secrets),
+        stdout=stdout.read_bytes() if stdout.exists() else b"",
+        stderr=stderr.read_bytes() if stderr.exists() else b"",
         told=told,
         metrics=own,
         left_behind=ran.left_behind,
@@ -183,6 +190,15 @@ def token_usage(usage: Usage) -> TokenUsage | None:
     return TokenUsage(usage.input, usage.output, usage.cache_read, usage.cache_write)
 
 
+def _metrics_state(workspace: Path) -> tuple[int, int, int] | None:
+    """Tells the file of one step from that of another."""
+    try:
+        info = (workspace / "output" / "metrics.json").lstat()
+    except OSError:
+        return None
+    return info.st_size, info.st_mtime_ns, info.st_ino
+
+
 def _own_metrics(workspace: Path) -> dict[str, Any]:
     """What a program says of its own run. It is not checked beyond its form: the file is the author's contract."""
     path = workspace / "output" / "metrics.json"
@@ -192,9 +208,22 @@ def _own_metrics(workspace: Path) -> dict[str, Any]:
         loaded = msgspec.json.decode(path.read_bytes())
     except (msgspec.DecodeError, RecursionError, OSError):
         return {}
-    if not isinstance(loaded, dict):
-        return {}
-    return {name: loaded[name] for name in (*_METRICS, "model", "models_used") if name in loaded}
+    return {name: loaded[name] for name in _METRICS if name in loaded} if isinstance(loaded, dict) else {}
+
+
+def per_model(own: Mapping[str, Any]) -> dict[str, dict[str, Any]]:
+    """What a program says of its models, as far as it is numbers."""
+    given = own.get("per_model_usage")
+    return {
+        str(model): {str(key): value for key, value in usage.items() if _is_number(value)}
+        for model, usage in (given.items() if isinstance(given, dict) else ())
+        if isinstance(usage, dict)
+    }
+
+
+def per_model_turns(own: Mapping[str, Any]) -> dict[str, int]:
+    given = own.get("per_model_turns")
+    return {str(m): n for m, n in given.items() if _is_count(n)} if isinstance(given, dict) else {}
 
 
 def _is_number(value: object) -> bool:
@@ -202,18 +231,31 @@ def _is_number(value: object) -> bool:
 
 
 def _is_count(value: object) -> bool:
-    return isinstance(value, int) and not isinstance(value, bool) and value >= 0
+    return isinstance(value, int) and not isinstance(value, bool) and 0 <= value < 2**53
 
 
 def _could_not(order: Order, kind: ErrorKind, message: str) -> Done:
     return Done(run=StepRun(id=order.id, state=RunState.ERROR, error=message, kind=kind))
 
 
-def _without(path: Path, secrets: list[str]) -> bytes:
-    data = path.read_bytes() if path.exists() else b""
-    for secret in secrets:
-        data = data.replace(secret.encode(), b"[secret]")
-    return data
+def secret_values(env: Mapping[str, str]) -> list[str]:
+    """What no log may hold, of the variables that a process is given; short values are too common to be told."""
+    return [
+        value
+        for name, value in env.items()
+        if len(value) >= 8 and looks_secret(name, value) and "AUTHOR" not in name.upper()
+    ]
+
+
+def without_secrets(path: Path, secrets: Iterable[str]) -> None:
+    """Take secrets out of a file, if it is there and holds any."""
+    if not path.exists():
+        return
+    given = data = path.read_bytes()
+    for secret in sorted(set(secrets), key=len, reverse=True):
+        data = data.replace(os.fsencode(secret), b"[secret]")
+    if data != given:
+        write_whole(path, data)
 
 
 def resolved(env: Mapping[str, str], environ: Mapping[str, str]) -> dict[str, str]:

@@ -25,7 +25,7 @@ class Setting:
 
     def __init__(self, execution: Execution, run: Path, root: Path, hooks: Hooks, environ: Mapping[str, str]) -> None:
         self.execution = execution
-        self.run = run
+        self.run = run.resolve()  # a hook that writes there starts in the workspace
         self.root = root
         self.hooks = hooks
         self.environ = environ

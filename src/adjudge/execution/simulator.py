@@ -56,12 +56,12 @@ def _is_meant(entry: Interception, name: str, given: Mapping[str, Any]) -> bool:
 def _answered(
     given: Mapping[str, Any], meant: Interception, handlers: Handlers, environ: Mapping[str, str]
 ) -> dict[str, Any]:
-    questions = [item for item in given.get("questions") or [] if isinstance(item, dict)]
+    questions = [item for item in _list(given.get("questions")) if isinstance(item, dict)]
     written = _case_answers(Path(handlers.case))
     answers: dict[str, str] = {}
     for item in questions:
         question = str(item.get("question") or "")
-        options = [option for option in item.get("options") or [] if isinstance(option, dict)]
+        options = [option for option in _list(item.get("options")) if isinstance(option, dict)]
         labels = [str(option.get("label") or "") for option in options]
         answer, source = meant.answers.get(question) or written.get(question) or "", "override"
         if not answer and labels:
@@ -72,6 +72,10 @@ def _answered(
         answers[question] = answer
         _log(handlers, {"tool": "AskUserQuestion", "question": question, "answer": answer, "source": source})
     return _decision("allow", "answered for the evaluation", {**given, "answers": answers})
+
+
+def _list(value: object) -> list[Any]:
+    return value if isinstance(value, list) else []
 
 
 def _case_answers(folder: Path) -> dict[str, str]:
@@ -160,7 +164,10 @@ def main() -> None:
         call = json.loads(sys.stdin.read())
     except ValueError:
         return
-    answer = decide(call, handlers, os.environ) if isinstance(call, dict) else None
+    try:
+        answer = decide(call, handlers, os.environ) if isinstance(call, dict) else None
+    except Exception as error:  # a hook that ends badly would let the call through
+        answer = _decision("deny", f"the evaluation's own hook failed: {error!r}")
     if answer is not None:
         print(json.dumps(answer, ensure_ascii=False))
 

@@ -22,6 +22,7 @@ from adjudge.execution.case_run import CaseRunner
 from adjudge.execution.files import case_entry, run_result
 from adjudge.execution.hooks import HookError, Hooks, hook_variables
 from adjudge.execution.setting import Setting, write_json
+from adjudge.execution.workspace import RESOURCES, content_key
 
 Keep = Callable[[str, CaseRun], Awaitable[None]]
 """Makes the record of a case's run durable: (its key, the record)."""
@@ -62,6 +63,12 @@ class Stage:
         self.hooks = Hooks(execution.hooks, run / "hooks", variables, environ=environ, note=note)
         self._setting = Setting(execution, run, self._root, self.hooks, environ)
         self._version = self._agent_version()
+        shared = [Path(file.source) for file in execution.files if file.source]
+        if not execution.in_repo:
+            shared += [self._setting.project / name for name in RESOURCES]
+        agents = [execution.agent, *(step.agent for step in execution.steps if step.agent is not None)]
+        shared += [Path(name) for agent in agents for name in agent.plugin_dirs]
+        self._shared = " ".join(map(content_key, shared))
         self._runs: dict[str, CaseRun] = {}
 
     def home(self, case: str) -> Path:
@@ -76,7 +83,7 @@ class Stage:
         if todo:
             self._root.mkdir(parents=True, exist_ok=True)
             try:
-                self._setting.common = await self.hooks.run("before_all", self._setting.project)
+                self._setting.common = await self.hooks.run("before_all", self._setting.project, also=self._root)
             except HookError as error:
                 await self._all_failed(todo, str(error))
             else:
@@ -121,9 +128,8 @@ class Stage:
         digest.update(self._version.encode())
         digest.update(json.dumps(case.inputs, sort_keys=True, default=str).encode())
         for name in ("answers.yaml", *(file.dest for file in self.execution.files if not file.source)):
-            path = Path(case.source, name)
-            if path.is_file():
-                digest.update(name.encode() + b"\0" + path.read_bytes())
+            digest.update(content_key(Path(case.source, name)).encode())
+        digest.update(self._shared.encode())
         return digest.hexdigest()
 
     async def _each(self, cases: Sequence[CaseFolder]) -> None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import contextlib
+import hashlib
 import os
 import shutil
 import stat
@@ -90,6 +92,25 @@ def _copy(source: Path, target: Path, *, within: Path | None) -> None:
         shutil.copymode(source, target)
 
 
+def content_key(path: Path) -> str:
+    """Of what a copy of a file or folder would hold; the same when there is nothing to copy."""
+    digest = hashlib.sha256()
+    pending = [path]
+    while pending:
+        place = pending.pop()
+        if place.is_symlink():
+            continue
+        digest.update(f"{place.relative_to(path)}\0".encode("utf-8", "replace"))
+        with contextlib.suppress(OSError):
+            if place.is_dir():
+                names = sorted(entry.name for entry in place.iterdir())
+                left = set(_left_out(str(place), names))
+                pending += [place / name for name in names if name not in left]
+            elif place.is_file():
+                digest.update(hashlib.sha256(place.read_bytes()).digest())
+    return digest.hexdigest()
+
+
 def _left_out(folder: str, names: list[str]) -> Iterable[str]:
     private = _PRIVATE if Path(folder).name == ".claude" else ("__pycache__",)
     return [name for name in names if name in private or os.path.islink(f"{folder}/{name}")]  # noqa: PTH114
@@ -111,12 +132,12 @@ def _commit(folder: Path) -> None:
 
 
 def states(folder: Path) -> dict[str, State]:
-    """Every file below a folder but git's own, links left out."""
+    """Every file below a folder but git's own, links left out, and what cannot be read."""
     found: dict[str, State] = {}
     pending = [""]
     while pending:
         place = pending.pop()
-        with os.scandir(folder / place) as entries:
+        with contextlib.suppress(OSError), os.scandir(folder / place) as entries:
             for entry in entries:
                 name = f"{place}{entry.name}"
                 if entry.is_dir(follow_symlinks=False):

@@ -91,7 +91,15 @@ def compose(
     if snapshot.reward is not None:
         winners = {case.case: case for result in compared for case in result.cases}
         ids = [stub.id for stub in snapshot.cases]
-        rewards = formula_rewards(snapshot.reward, snapshot.judges, scores, ids, pairwise=winners)
+        rewards = formula_rewards(
+            snapshot.reward,
+            snapshot.judges,
+            scores,
+            ids,
+            pairwise=winners,
+            panels=snapshot.panels,
+            left_out=snapshot.left_out,
+        )
     usage = sum((summary.usage for summary in summaries if summary.usage), Usage())
     return RunResult(
         adjudge=version,

@@ -129,7 +129,9 @@ class Formula:
             if isinstance(node.value, bool):
                 return
             if not isinstance(node.value, int | float) or not abs(node.value) <= MAX_CONSTANT:
-                said = "an integer" if isinstance(node.value, int) else repr(node.value)  # which may be too long to print
+                said = (
+                    "an integer" if isinstance(node.value, int) else repr(node.value)
+                )  # which may be too long to print
                 raise FormulaError(f"{said} is no number up to {MAX_CONSTANT:g}")
         elif isinstance(node, ast.Name):
             if node.id not in bound:

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from functools import lru_cache
 
 from adjudge.domain import (
     CaseRewards,
     Judge,
+    LeftOut,
     Numeric,
     OnUnscored,
     PairwiseCase,
+    PairwiseJudge,
     RewardForm,
     RewardFormula,
     RewardScore,
@@ -20,6 +22,8 @@ from adjudge.domain import (
 from adjudge.scoring.expression import Formula, FormulaError
 
 NAME = "reward"
+PAIRWISE = "pairwise"
+"""The judge that says false to nothing, and that the default form has no need of."""
 _WINS = {"run": 1.0, "tie": 0.5, "baseline": 0.0}
 
 
@@ -27,12 +31,17 @@ class Parts:
     """What the judges say of one case: who has a value in [0, 1], who has none and why, who says false."""
 
     def __init__(
-        self, rule: RewardFormula, judges: Mapping[str, Judge], scores: Iterable[Score], pairwise: PairwiseCase | None
+        self,
+        rule: RewardFormula,
+        judges: Mapping[str, Judge],
+        scores: Iterable[Score],
+        pairwise: PairwiseCase | None,
+        left_out: Mapping[str, str],
     ) -> None:
         self.values: dict[str, float] = {}
         self.booleans: set[str] = set()
         self.false: set[str] = set()
-        self.unscored: dict[str, str] = {}
+        self.unscored: dict[str, str] = {name: f"left out ({why})" for name, why in left_out.items()}
         self.skipped: set[str] = set()
         for score in scores:
             if score.judge != score.criterion or score.judge not in judges:
@@ -48,8 +57,15 @@ class Parts:
                     self.false.add(score.judge)
             else:
                 self.values[score.judge] = _value(rule, judges[score.judge], score)
-        if pairwise is not None and pairwise.winner:
-            self.values["pairwise"] = _WINS[pairwise.winner]
+        for name in judges:
+            if not isinstance(judges[name], PairwiseJudge):
+                continue
+            if pairwise is None:
+                self.skipped.add(name)
+            elif pairwise.winner:
+                self.values[name] = _WINS[pairwise.winner]
+            else:
+                self.unscored[name] = str(pairwise.failure or "no winner")
 
 
 def _value(rule: RewardFormula, judge: Judge, score: Score) -> float:
@@ -63,7 +79,7 @@ def _value(rule: RewardFormula, judge: Judge, score: Score) -> float:
         low, high = rule.score_range
         if isinstance(scale, Numeric) and scale.enforced:
             low, high = scale.min, scale.max
-        value = (value - low) / (high - low)
+        value = (value / 2 - low / 2) / (high / 2 - low / 2)  # by halves, for the largest numbers that there are
     return min(max(value, 0.0), 1.0)
 
 
@@ -74,16 +90,24 @@ def formula_rewards(
     cases: Iterable[str],
     *,
     pairwise: Mapping[str, PairwiseCase] | None = None,
+    panels: Mapping[str, Sequence[str]] | None = None,
+    left_out: Iterable[LeftOut] = (),
 ) -> tuple[CaseRewards, ...]:
-    """The reward of every case."""
+    """The reward of every case. A panel counts by its own name, and its members do not; a judge that was left out of
+    the run has no value."""
     by_name = {judge.name: judge for judge in judges}
+    for panel, members in (panels or {}).items():
+        first, *_ = [by_name.pop(member) for member in members]
+        by_name[panel] = first
+    gone = {judge.judge: judge.why for judge in left_out}
+    names = (*by_name, *gone)
     by_case: dict[str, list[Score]] = {case: [] for case in cases}
     for score in scores:
         by_case[score.case].append(score)
     made = []
     for case, own in by_case.items():
-        parts = Parts(rule, by_name, own, (pairwise or {}).get(case))
-        made.append(CaseRewards(case, (_reward(rule, tuple(by_name), parts),)))
+        parts = Parts(rule, by_name, own, (pairwise or {}).get(case), gone)
+        made.append(CaseRewards(case, (_reward(rule, names, parts),)))
     return tuple(made)
 
 
@@ -107,8 +131,11 @@ def _reward(rule: RewardFormula, judges: tuple[str, ...], parts: Parts) -> Rewar
     gates = rule.gate if rule.gate is not None else rule.form is not RewardForm.JUDGE
     if gates and parts.false:
         return reward(0.0, gated=min(parts.false))
-    needed = _needed(rule, judges)
-    wanting = {name: why for name, why in parts.unscored.items() if gates or name in needed}
+    try:
+        needed = _needed(rule, judges)
+    except FormulaError as error:
+        return reward(None, str(error))
+    wanting = {name: why for name, why in parts.unscored.items() if name in needed or (gates and name != PAIRWISE)}
     values = dict(parts.values)
     warnings: tuple[str, ...] = ()
     if wanting:
@@ -131,7 +158,7 @@ def _needed(rule: RewardFormula, judges: tuple[str, ...]) -> set[str]:
         return {name for name, weight in rule.weights.items() if weight}
     if rule.form is RewardForm.EXPRESSION:
         return set(_formula(rule.expression, judges).judges)
-    return set(judges)
+    return set(judges) - {PAIRWISE}
 
 
 def _composed(rule: RewardFormula, judges: tuple[str, ...], values: Mapping[str, float], parts: Parts) -> float:
@@ -143,10 +170,11 @@ def _composed(rule: RewardFormula, judges: tuple[str, ...], values: Mapping[str,
         return _formula(rule.expression, judges).value(values)
     if rule.form is RewardForm.WEIGHTED:
         held = {name: weight for name, weight in rule.weights.items() if name in values}
-        total = sum(held.values())
-        if not total:
+        largest = max(held.values(), default=0.0)
+        if not largest:
             raise FormulaError("no judge with a weight has a value")
-        return sum(weight * values[name] for name, weight in held.items()) / total
+        shares = {name: weight / largest for name, weight in held.items()}
+        return sum(share * values[name] for name, share in shares.items()) / sum(shares.values())
     if parts.false:
         return 0.0
     numbers = [value for name, value in values.items() if name not in parts.booleans]

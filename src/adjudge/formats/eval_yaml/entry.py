@@ -168,7 +168,7 @@ class Entry:
             "arguments": config.arguments or {},
             "step": config.step or "",
             "samples": (config.samples or 1) if sampled else 1,
-            "location": f"{self.converter.shown}:{self.node.line}:{self.node.column}",
+            "location": f"{getattr(self.node.line, 'file', self.converter.shown)}:{self.node.line}:{self.node.column}",
         }
 
     def code_scale(self) -> Scale | None:

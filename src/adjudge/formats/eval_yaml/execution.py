@@ -385,9 +385,11 @@ def missing_fields(execution: Execution, fields: Mapping[str, Any]) -> list[str]
     templates = [execution.prompt, execution.arguments]
     templates += [text for step in execution.steps for text in (step.prompt, step.arguments)]
     problems = []
+    if execution.mode is RunMode.BATCH and set(fields) == {"input"} and isinstance(fields["input"], list):
+        fields = next((entry for entry in fields["input"] if isinstance(entry, dict)), fields)  # a case of many entries
     for template in templates:
-        if is_jinja(template) and "steps" in template:
-            continue
+        if (is_jinja(template) and "steps" in template) or template_faults(template):
+            continue  # later, or told already
         try:
             fill(template, {**fields, **execution.overrides})
         except InputError as error:

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from adjudge.domain import Problem
+from adjudge.domain import shown as shortened
 from adjudge.located import FileLine, Located, parse_yaml, read_text
 
 MAX_CHAIN = 8
@@ -23,6 +24,7 @@ class Chain:
 
     def __init__(self, path: Path, shown: str) -> None:
         self.problems: list[Problem] = []
+        self.shown = shown
         self.files: list[Path] = []
         self.base = path
         self.root = self._read(path, shown)
@@ -54,20 +56,20 @@ class Chain:
         place = node.value["extends"]
         name = place.value
         here = self.files[-1]
-        if name is None:
-            return None
-        if not isinstance(name, str) or Path(name).is_absolute():
+        if not isinstance(name, str):
+            return None  # which is nothing, or what the reader of the keys refuses
+        if Path(name).is_absolute():
             self._add(place, f"must be a path relative to this file, got {name!r}")
             return None
         path = here.parent / name
+        if not os.path.isfile(path):  # noqa: PTH113 - says no where Path.is_file raises
+            self._add(place, f"there is no file {shortened(name)} beside this one")
+            return None
         if any(path.resolve() == seen.resolve() for seen in self.files):
             self._add(place, f"{name} extends this file, directly or not")
             return None
         if len(self.files) > MAX_CHAIN:
             self._add(place, f"the chain is longer than {MAX_CHAIN} files")
-            return None
-        if not path.is_file():
-            self._add(place, f"there is no file {name!r} beside this one")
             return None
         shown = os.path.relpath(path)
         root = self._read(path, shown)
@@ -80,7 +82,7 @@ class Chain:
         return root
 
     def _add(self, node: Located, message: str) -> None:
-        file = getattr(node.line, "file", str(self.files[0]))
+        file = getattr(node.line, "file", self.shown)
         self.problems.append(
             Problem(file=file, line=int(node.line), column=node.column, key="extends", message=message)
         )
@@ -112,14 +114,18 @@ def _merged(base: Located, over: Located) -> Located:
 
 def _lists(base: list[Located], over: list[Located]) -> list[Located]:
     """Mappings are the same entry when they have the same `id`, else the same `name`; other entries when they are
-    equal. What is new stands at the end."""
+    equal. What is new stands at the end; two entries of one file that claim one name both stay, for the reader to see.
+    """
     made = list(base)
+    taken: set[int] = set()
     for entry in over:
         key = _identity(entry)
         index = next((i for i, other in enumerate(made) if _identity(other) == key), None)
-        if index is None:
+        if index is None or (index in taken and key[0]):
+            taken.add(len(made))
             made.append(entry)
         else:
+            taken.add(index)
             made[index] = _merged(made[index], entry)
     return made
 

@@ -40,7 +40,7 @@ def read_thresholds(
         pairwise = name == PAIRWISE or isinstance(judge, PairwiseJudge)
         _shares(where, entry, report)
         _metrics(where, entry, judge.criteria[0].scale if judge else None, report, pairwise=pairwise)
-        if entry.max_drop is not None and not (isfinite(entry.max_drop) and entry.max_drop >= 0):
+        if entry.max_drop is not None and not (_finite(entry.max_drop) and entry.max_drop >= 0):
             report(f"{where}.max_drop", f"must be 0 or more, got {entry.max_drop}")
         if entry.decide_by not in (None, "point", "interval"):
             report(f"{where}.decide_by", f"must be point or interval, got {entry.decide_by!r}")
@@ -50,7 +50,7 @@ def read_thresholds(
             min_win_rate=entry.min_win_rate,
             max_error_rate=entry.max_error_rate,
             decide_by=entry.decide_by or "point",
-            max_drop=None if entry.max_drop is None else float(entry.max_drop),
+            max_drop=float(entry.max_drop) if entry.max_drop is not None and _finite(entry.max_drop) else None,
         )
     return result
 
@@ -90,10 +90,10 @@ def read_reward(given: RewardConfig, names: Sequence[str], judges: Sequence[Judg
             if name not in names:
                 report(f"reward.{key}.{name}", f"there is no judge {name!r}", hint=nearest(name, names))
     for name, weight in (given.weights or {}).items():
-        if not isfinite(weight) or weight < 0:
+        if not _finite(weight) or weight < 0:
             report(f"reward.weights.{name}", f"must be 0 or more, got {weight}")
     bounds = given.score_range
-    if bounds is not None and not (len(bounds) == 2 and all(map(isfinite, bounds)) and bounds[0] < bounds[1]):
+    if bounds is not None and not (len(bounds) == 2 and all(map(_finite, bounds)) and bounds[0] < bounds[1]):
         report("reward.score_range", f"must be [min, max] with min < max, got {bounds}")
         bounds = None
     if form is RewardForm.WEIGHTED and not any((given.weights or {}).values()):
@@ -109,13 +109,21 @@ def read_reward(given: RewardConfig, names: Sequence[str], judges: Sequence[Judg
         form=form,
         judge=given.judge or "",
         normalize=bool(given.normalize),
-        weights={name: float(weight) for name, weight in (given.weights or {}).items()},
+        weights={name: float(weight) for name, weight in (given.weights or {}).items() if _finite(weight)},
         expression=(given.formula or "") if form is RewardForm.EXPRESSION else "",
         gate=given.gate,
         score_range=(float(low), float(high)),
         raw=tuple(given.raw or ()),
         unscored=OnUnscored(unscored),
     )
+
+
+def _finite(number: float) -> bool:
+    """True for numbers that a float can hold."""
+    try:
+        return isfinite(number)
+    except OverflowError:
+        return False
 
 
 def _form(given: RewardConfig, names: Sequence[str], report: Report) -> RewardForm:

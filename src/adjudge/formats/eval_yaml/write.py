@@ -26,8 +26,10 @@ from adjudge.domain import (
 )
 from adjudge.whole_files import write_whole
 
-_UNPRINTABLE = re.compile("[\x7f-\x84\x86-\x9f\ufffe\uffff]")
-"""What YAML takes only escaped."""
+_UNPRINTABLE = re.compile("[\x7f-\x9f\u2028\u2029\ufffe\uffff]")
+"""What YAML takes only escaped, and what ends a line there."""
+_PIECES = re.compile(r'"[^"\\]*(?:\\.[^"\\]*)*"|(-?\d+)(\.\d+)?[eE]([+-]?)(\d+)')
+"""Strings, which stay, and numbers with an exponent."""
 
 
 def write(result: RunResult, snapshot: Snapshot, run: Path) -> None:
@@ -90,7 +92,7 @@ def _judge(item: JudgeSummary) -> dict[str, Any]:
 def _record(score: Score, kind: str) -> dict[str, Any]:
     made: dict[str, Any] = {"value": score.value, "judge_type": kind}
     if score.status is Status.SKIPPED:
-        made["rationale"] = "Skipped: its condition is false"
+        made["rationale"] = "Skipped: condition is false"
     elif score.rationale:
         made["rationale"] = score.rationale
     if score.error is not None:
@@ -211,6 +213,12 @@ def _yaml(content: Any) -> bytes:
     try:
         data = msgspec.json.encode(content)
     except UnicodeEncodeError:
-        data = json.dumps(msgspec.to_builtins(content)).encode()
-    text = msgspec.json.format(data, indent=1).decode() + "\n"
+        data = json.dumps(msgspec.to_builtins(content), ensure_ascii=False).encode("utf-8", "replace")
+    text = _PIECES.sub(_piece, msgspec.json.format(data, indent=1).decode()) + "\n"
     return _UNPRINTABLE.sub(lambda match: f"\\u{ord(match[0]):04x}", text).encode()
+
+
+def _piece(match: re.Match[str]) -> str:
+    """A number as YAML 1.1 knows it for one: with a point, and a sign before the exponent."""
+    whole, fraction, sign, exponent = match.groups()
+    return f"{whole}{fraction or '.0'}e{sign or '+'}{exponent}" if whole else match[0]
