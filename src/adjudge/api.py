@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import inspect
 import os
 from collections.abc import Callable
@@ -129,13 +130,25 @@ def write_html(run: Path) -> Path:
     Raises:
         StoreError: the run directory cannot be read or written.
     """
+    from adjudge.engine.details import baseline_folder
     from adjudge.engine.details import write_html as write
     from adjudge.report import html_report
+    from adjudge.scoring import compare
 
     snapshot, result = read_run(run)
     analysis = run / "analysis.md"
     said = analysis.read_text(encoding="utf-8", errors="replace") if analysis.is_file() else ""
-    return write(run, snapshot, lambda details: html_report(result, details=details, analysis=said))
+    before = baseline_folder(run)
+    beside = None
+    if before is not None:
+        with contextlib.suppress(StoreError):  # the baseline is gone; its figures are in the gate all the same
+            beside = compare(result, read(before), names=(run.name, before.name))
+    return write(
+        run,
+        snapshot,
+        lambda details: html_report(result, details=details, analysis=said, comparison=beside),
+        baseline=before,
+    )
 
 
 def make_options(**options: Any) -> RunOptions:

@@ -12,6 +12,7 @@ import pytest
 import yaml
 
 import adjudge
+import adjudge.api
 from adjudge.domain import RunState
 from adjudge.sandbox import Kind, strongest
 from tests.support.agent_server import AgentRequest, AgentServer, Say, Step, Use
@@ -136,4 +137,7 @@ def test_the_real_agent_is_run_judged_compared_and_gated(
     events = json.loads((tmp_path / "better" / "cases" / "one" / "events.json").read_text())
     assert any(call["name"] == "Write" for event in events for call in event.get("tools", []))
     assert "dummy-key" not in (tmp_path / "better" / "cases" / "one" / "stdout.log").read_text()
+    page = adjudge.api.write_html(tmp_path / "better").read_text()
+    assert "worse" in page
+    assert "dummy-key" not in page
     assert yaml.safe_load((tmp_path / "better" / "summary.yaml").read_text())["pairwise"]["wins_a"] == 2

@@ -34,6 +34,7 @@ if TYPE_CHECKING:
 @click.option(
     "--json", "as_json", is_flag=True, help="Print one JSON document on standard output, and nothing else there."
 )
+@click.option("--matrix", is_flag=True, help="Run every cell of the suite's matrix, and analyse them.")
 @click.option("--html", is_flag=True, help="Write report.html; a run of an agent has it anyway.")
 @click.option("-q", "--quiet", is_flag=True, help="No progress and no table.")
 @click.option("-v", "--verbose", is_flag=True, help="Show every score and every retry.")
@@ -45,6 +46,7 @@ def command(
     quiet: bool,
     verbose: bool,
     html: bool,
+    matrix: bool,
     **flags: Any,
 ) -> int:
     """Judge the config file or folder at PATHS, write a run directory, and exit with the gate's decision."""
@@ -61,6 +63,10 @@ def command(
     for name in names:
         with SpareWorker() as spare:
             suite = load_suite(paths, workspace=workspace, format_name=name, spare=spare)
+            if matrix:
+                from adjudge.cli.matrix import run_matrix
+
+                return run_matrix(suite, against(options, suite, flags), quiet=quiet, verbose=verbose)
             status = _run(
                 suite, against(options, suite, flags), spare, as_json=as_json, quiet=quiet, verbose=verbose, html=html
             )

@@ -162,6 +162,13 @@ class Execution(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     overrides: dict[str, Any] = {}
 
 
+class Matrix(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """A factorial design: factor -> levels, each cell run `replications` times."""
+
+    factors: dict[str, tuple[Any, ...]]
+    replications: int = 1
+
+
 class RunState(StrEnum):
     """How the agent's run of a case ended."""
 

@@ -83,17 +83,31 @@ class Details:
         return found
 
 
-def write_html(run: Path, snapshot: Snapshot, render: Callable[[Callable[[str], CaseDetail]], bytes]) -> Path:
-    """Make `report.html` of a run by `render`, and put it into its directory in one step.
+def baseline_folder(run: Path) -> Path | None:
+    """The folder of the run that a run was held against; `None` when there was none, or it is gone.
+
+    Raises:
+        StoreError: there is no journal in the folder, or it cannot be read.
+    """
+    store = Store(run / JOURNAL, readonly=True)
+    try:
+        kept = store.meta("baseline_folder")
+    finally:
+        store.close()
+    folder = Path(kept.decode()) if kept else None
+    return folder if folder is not None and folder.is_dir() else None
+
+
+def write_html(
+    run: Path, snapshot: Snapshot, render: Callable[[Callable[[str], CaseDetail]], bytes], *, baseline: Path | None
+) -> Path:
+    """Make `report.html` of a run by `render`, and put it into its directory in one step. `baseline` is the run whose
+    outputs stand beside those of this one.
 
     Raises:
         StoreError: the run directory cannot be read or written.
     """
-    store = Store(run / JOURNAL, readonly=True)
-    kept = store.meta("baseline_folder")
-    store.close()
-    baseline = Path(kept.decode()) if kept else None
-    details = Details(run, snapshot, baseline=baseline if baseline is not None and baseline.is_dir() else None)
+    details = Details(run, snapshot, baseline=baseline)
     try:
         page = render(details.of)
     finally:

@@ -11,6 +11,7 @@ import pytest
 import yaml
 
 import adjudge
+import adjudge.api
 from adjudge.domain import RunResult
 from tests.support.configs import asked, check, errors, judged, llm, write_suite
 from tests.support.provider import LoopbackProvider
@@ -266,3 +267,10 @@ def test_an_error_of_what_is_extended_names_that_file(tmp_path: Path) -> None:
     (error,) = errors(over)
     assert "eval.yaml:" in error
     assert "over.yaml" not in error
+
+
+def test_the_report_shows_the_comparison_and_its_winners(tmp_path: Path) -> None:
+    compared(tmp_path, better, cases(a="GOOD", b="bad"), cases(a="bad", b="GOOD"))
+    page = adjudge.api.write_html(tmp_path / "run").read_text()
+    assert "earlier" in page
+    assert "pairwise (against earlier)" in page

@@ -284,7 +284,7 @@ def test_a_missing_field_is_told_for_each_case_before_anything_runs(tmp_path: Pa
         ({"hooks": {"before_all": [{"command": "x", "timeout": 0}]}}, "must be above 0 seconds"),
         ({"hooks": {"before_all": [{"command": "x", "on_failure": "stop"}]}}, "must be fail or continue"),
         ({"dataset": {"path": "cases", "workspace": {"files": ["../x"]}}}, "must be a relative path without .."),
-        ({"matrix": {"factors": {"model": ["a"]}}}, "not available yet"),
+        ({"matrix": {"factors": {"model": ["a", "a"]}}}, "names a level twice"),
         ({"judges": [{**check(), "step": "a"}]}, "there is no step 'a'"),
     ],
 )

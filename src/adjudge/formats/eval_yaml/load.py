@@ -26,6 +26,7 @@ from adjudge.formats.convert import Converter
 from adjudge.formats.eval_yaml.agents import read_runner
 from adjudge.formats.eval_yaml.execution import ExecutionReader, missing_fields
 from adjudge.formats.eval_yaml.judges import JudgeReader
+from adjudge.formats.eval_yaml.matrix import read_matrix
 from adjudge.formats.eval_yaml.openrouter import OpenRouterReader
 from adjudge.formats.eval_yaml.places import place_of
 from adjudge.formats.eval_yaml.profiles import Chain
@@ -92,6 +93,9 @@ class _Reader:
         thresholds = read_thresholds(config.thresholds or {}, names, judges, self._report)
         reward = read_reward(config.reward, names, judges, self._report) if config.reward is not None else None
         execution = ExecutionReader(self.converter, self.root, config, path=self.path, find=self._find).read()
+        matrix = None
+        if config.matrix is not None:
+            matrix = read_matrix(config.matrix, self._report, runs=execution is not None)
         if self.workspace is not None:
             execution = None  # what is there is judged
         cases = self._cases(config, outputs, runs=execution is not None)
@@ -113,6 +117,7 @@ class _Reader:
             openrouter=OpenRouterReader(self.converter, self.root).read(config.models),
             runner=self._runner(judges),
             execution=execution,
+            matrix=matrix,
             runs=str(runs_folder(name)) if execution is not None else "",
             code_paths=self._code_paths(),
             format="eval_yaml",
@@ -131,9 +136,6 @@ class _Reader:
         for key in ASIDE:
             if key in self.root.value and self.root.value[key].value:
                 self.converter.add_at(self.root.keys[key], key, f"is not used: {ASIDE[key]}", warning=True)
-        if "matrix" in self.root.value and self.root.value["matrix"].value:
-            hint = "leave it out, and run each cell with --model and --input"
-            self.converter.add_at(self.root.keys["matrix"], "matrix", "factorial runs are not available yet", hint=hint)
         if "providers" in self.root.value:
             self.converter.add_at(self.root.keys["providers"], "providers", "has moved", hint="write models.providers")
 

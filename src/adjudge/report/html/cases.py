@@ -49,7 +49,8 @@ class Rows:
         for case in [*self.runs, *(rewarded.case for rewarded in result.rewards)]:
             stubs.setdefault(case, CaseStub(case))
         self.stubs = list(stubs.values())
-        pairs = dict.fromkeys((s.judge, s.criterion) for s in result.judges)
+        plain = (s for s in result.judges if s.kind != "pairwise")  # which has a column of its own
+        pairs = dict.fromkeys((s.judge, s.criterion) for s in plain)
         pairs |= dict.fromkeys((s.judge, s.criterion) for s in result.scores)
         kinds = {(s.judge, s.criterion): s.kind for s in result.judges}
         self.columns = [

@@ -1,0 +1,28 @@
+"""`matrix`: the factors of a factorial run, with their levels."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from adjudge.domain import Matrix
+from adjudge.formats.eval_yaml.schema import MatrixConfig
+
+
+def read_matrix(given: MatrixConfig, report: Callable[..., None], *, runs: bool) -> Matrix:
+    """The design, after reporting what is wrong with it. `runs` says whether there is an agent to run."""
+    if not runs:
+        report("matrix", "needs an agent to run: execution with a skill, a prompt or steps, or a cli runner")
+    if not given.factors:
+        report("matrix.factors", "is empty")
+    for name, levels in given.factors.items():
+        if not levels:
+            report(f"matrix.factors.{name}", "has no levels")
+        texts = [str(level) for level in levels]
+        if len(set(texts)) < len(texts):
+            report(f"matrix.factors.{name}", f"names a level twice: {', '.join(texts)}")
+        if any(isinstance(level, dict | list) or level is None for level in levels):
+            report(f"matrix.factors.{name}", "a level must be text, a number, or true or false")
+    if given.replications is not None and given.replications < 1:
+        report("matrix.replications", f"must be 1 or more, got {given.replications}")
+    factors = {name: tuple(levels) for name, levels in given.factors.items()}
+    return Matrix(factors=factors, replications=max(1, given.replications or 1))
