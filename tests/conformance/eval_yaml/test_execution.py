@@ -100,8 +100,10 @@ def test_links_of_a_case_lead_nowhere(tmp_path: Path) -> None:
     (case / "data/real").write_text("real")
     (case / "folder").symlink_to(tmp_path / "private")
     (case / "single").symlink_to(tmp_path / "private/key")
-    files = {"path": "cases", "workspace": {"files": ["data", "folder", "folder/key", "single"]}}
-    script = "cat data/* folder/* single > output/seen.txt 2>/dev/null; find . -type l >> output/seen.txt; true"
+    (case / "annotations.yaml").write_text("gold: SECRET\n")
+    (case / "inner").symlink_to("annotations.yaml")
+    files = {"path": "cases", "workspace": {"files": ["data", "folder", "folder/key", "single", "inner"]}}
+    script = "cat data/* folder/* single inner > output/seen.txt 2>/dev/null; find . -type l >> output/seen.txt; true"
     ran(tmp_path, script, dataset=files)
     assert output(tmp_path, "seen.txt") == "real"
 

@@ -168,7 +168,8 @@ def test_a_run_is_read_again_as_it_was(tmp_path: Path) -> None:
     again = adjudge.read(tmp_path / "run")
     assert again.execution == found.execution
     assert again.gate == found.gate
-    assert adjudge.write_run(tmp_path / "run").execution == found.execution
+    command = [str(Path(sys.executable).with_name("adjudge")), "report", "run"]
+    subprocess.run(command, check=True, capture_output=True, timeout=60)
     assert (tmp_path / "run/result.json").read_bytes() == before
 
 
