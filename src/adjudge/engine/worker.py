@@ -19,7 +19,7 @@ from typing import Any
 import msgspec
 
 from adjudge._version import __version__
-from adjudge.cases import CaseFolder, case_record
+from adjudge.cases import case_record
 from adjudge.domain import (
     BuiltinJudge,
     CriterionJudge,
@@ -35,7 +35,7 @@ from adjudge.domain import (
     ScriptJudge,
 )
 from adjudge.engine.protocol import FrameReader, Item, Job, Loaded, Setup, frame, job_decoder, setup_decoder
-from adjudge.judges import MAX_PRINTED, LocalRunner, NothingToJudgeError, Outcome, asking, cap, describe
+from adjudge.judges import MAX_PRINTED, Asking, LocalRunner, NothingToJudgeError, Outcome, asking, cap, describe
 from adjudge.prompts import DocumentReader, PromptError, TrajectoryError
 
 MAX_PRINTED_BYTES = 16 * 1024 * 1024
@@ -110,15 +110,12 @@ class _Worker:
                     self.send(Item(index, outcome=Outcome(failure=Failure(ErrorKind.INPUT, str(error.args[0])))))
                     continue
                 seen = (own, hashlib.sha256(own).digest())
-            if isinstance(judge, PairwiseJudge):
-                item = self.compared(index, judge, data, job.baseline, reader)
-            else:
-                item = self.item(index, *seen, job.known.get(index), reader)
+            item = self.item(index, *seen, job, reader)
             if os.getpid() != self.pid:
                 os._exit(0)  # a judge forked and let its child return
             self.send(item)
 
-    def item(self, index: int, data: bytes, digest: bytes, known: str | None, reader: DocumentReader) -> Item:
+    def item(self, index: int, data: bytes, digest: bytes, job: Job, reader: DocumentReader) -> Item:
         judge = self.setup.judges[index]
         if judge.condition is not None:
             holds = _condition(judge.condition, msgspec.msgpack.decode(data))
@@ -128,32 +125,26 @@ class _Worker:
                 return Item(index, skipped=True)
         if isinstance(judge, LLMJudge | DecisionJudge):
             try:
-                return Item(index, asking=asking(judge, msgspec.msgpack.decode(data), reader))
+                return Item(index, asking=self.asking(judge, msgspec.msgpack.decode(data), job, reader))
             except (PromptError, MissingExtraError) as error:
                 return Item(index, outcome=Outcome(failure=Failure(ErrorKind.CONFIG, str(error))))
             except (NothingToJudgeError, TrajectoryError, OSError) as error:
                 return Item(index, outcome=Outcome(failure=Failure(ErrorKind.INPUT, str(error))))
-        return self.local(index, judge, data, digest, known)
+        return self.local(index, judge, data, digest, job.known.get(index))
 
-    def compared(
-        self, index: int, judge: PairwiseJudge, data: bytes, baseline: CaseFolder | None, reader: DocumentReader
-    ) -> Item:
+    def asking(
+        self, judge: LLMJudge | DecisionJudge, record: dict[str, Any], job: Job, reader: DocumentReader
+    ) -> Asking:
+        """What the judge's model is asked; a pairwise judge's also of what the baseline made."""
+        if not isinstance(judge, PairwiseJudge):
+            return asking(judge, record, reader)
         from adjudge.judges.pairwise import pairwise_asking
 
-        record = msgspec.msgpack.decode(data)
-        if judge.condition is not None:
-            holds = _condition(judge.condition, record)
-            if isinstance(holds, Failure):
-                return Item(index, outcome=Outcome(failure=holds))
-            if not holds:
-                return Item(index, skipped=True)
         try:
-            other = case_record(baseline.load()) if baseline is not None else None
-            return Item(index, asking=pairwise_asking(judge, record, other, reader))
-        except PromptError as error:
-            return Item(index, outcome=Outcome(failure=Failure(ErrorKind.CONFIG, str(error))))
-        except (NothingToJudgeError, OSError, ValueError) as error:
-            return Item(index, outcome=Outcome(failure=Failure(ErrorKind.INPUT, str(error))))
+            other = case_record(job.baseline.load()) if job.baseline is not None else None
+        except ValueError as error:
+            raise NothingToJudgeError(str(error)) from None
+        return pairwise_asking(judge, record, other, reader)
 
     def local(self, index: int, judge: Judge, data: bytes, digest: bytes, known: str | None) -> Item:
         runner = self.runner(index, judge)
