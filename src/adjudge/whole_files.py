@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+import json
 import os
 import tempfile
 from pathlib import Path
+from typing import Any
+
+import msgspec
 
 
 def write_whole(path: Path, data: bytes) -> None:
@@ -22,3 +26,16 @@ def write_whole(path: Path, data: bytes) -> None:
     except BaseException:
         Path(temporary).unlink(missing_ok=True)
         raise
+
+
+def write_json(path: Path, content: Any) -> None:
+    """JSON, indented, in one step; what UTF-8 cannot hold is escaped.
+
+    Raises:
+        OSError: as `write_whole`.
+    """
+    try:
+        data = msgspec.json.encode(content)
+    except UnicodeEncodeError:
+        data = json.dumps(msgspec.to_builtins(content), ensure_ascii=True).encode()
+    write_whole(path, msgspec.json.format(data, indent=1) + b"\n")

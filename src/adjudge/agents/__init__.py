@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import functools
 import importlib
+import os
 import shutil
 import subprocess
 import tempfile
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 
 from adjudge.agents.base import (
@@ -20,11 +21,11 @@ from adjudge.agents.base import (
     Told,
     expand,
     expanded,
-    json_lines,
     last_line,
 )
 from adjudge.agents.process import Ran, run_process
 from adjudge.domain import AGENTS, AgentSpec, ErrorKind
+from adjudge.whole_files import write_whole
 
 __all__ = [
     "Agent",
@@ -40,10 +41,10 @@ __all__ = [
     "check_version",
     "expand",
     "expanded",
-    "json_lines",
     "run_process",
     "secrets_of",
     "version_of",
+    "without_secrets",
 ]
 
 
@@ -77,6 +78,17 @@ def secrets_of(ask: Ask) -> list[str]:
     }
     chosen |= {ask.environ[name] for name in ("OPENAI_API_KEY", "CODEX_API_KEY") if ask.environ.get(name)}
     return sorted((value for value in chosen if len(value) >= 8), key=len, reverse=True)
+
+
+def without_secrets(path: Path, secrets: Iterable[str]) -> None:
+    """Take secrets out of a file, longest first, if it is there and holds any."""
+    if not path.exists():
+        return
+    given = data = path.read_bytes()
+    for secret in sorted(set(secrets), key=len, reverse=True):
+        data = data.replace(os.fsencode(secret), b"[secret]")
+    if data != given:
+        write_whole(path, data)
 
 
 def absence(agent: Agent, env: Mapping[str, str]) -> str:

@@ -27,7 +27,7 @@ from adjudge.engine import HOME, RunOptions, make_plan
 from adjudge.engine.run import execute
 from adjudge.report.factorial import pareto_svg, print_factorial
 from adjudge.stats.factorial import Factorial, Observation, analyse
-from adjudge.whole_files import write_whole
+from adjudge.whole_files import write_json, write_whole
 
 Levels = dict[str, Any]
 
@@ -48,7 +48,7 @@ def run_matrix(suite: Suite, options: RunOptions, *, quiet: bool, verbose: bool)
         if result is None:
             return 130
         condition = {"condition_id": cell_name(levels, 0, 1), "levels": levels, "replication": replication}
-        write_whole(run / "condition.json", msgspec.json.format(msgspec.json.encode(condition), indent=1) + b"\n")
+        write_json(run / "condition.json", condition)
         broken = broken or result.gate.decision is Decision.BROKEN
         observations += observed(result, levels, replication)
     factors = {name: [str(level) for level in given] for name, given in matrix.factors.items()}
@@ -141,5 +141,5 @@ def _cell(
 
 
 def _write(found: Factorial, base: Path) -> None:
-    write_whole(base / "anova.json", msgspec.json.format(msgspec.json.encode(found), indent=1) + b"\n")
+    write_json(base / "anova.json", found)
     write_whole(base / "pareto.svg", pareto_svg(found).encode())

@@ -117,9 +117,7 @@ class BatchRunner:
                 for output in self.execution.outputs
                 if output.path
             }
-            whole = record_of(
-                self.execution, case.id, [done], broken="", aborted="", notes=(), counts=counts, changed=()
-            )
+            whole = record_of(self.execution, case.id, [done], counts=counts)
             await self.finish(case, _part(whole, len(cases), first=case is cases[0]))
 
 

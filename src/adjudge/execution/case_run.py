@@ -29,10 +29,10 @@ from adjudge.execution.running import (
     run_agent,
     skill_prompt,
 )
-from adjudge.execution.setting import Setting, events_of_run, only_step, write_json, write_streams
+from adjudge.execution.setting import Setting, only_step, write_streams
 from adjudge.execution.workspace import Workspace, content_key, make_workspace, states
 from adjudge.prompts import InputError, fill
-from adjudge.whole_files import write_whole
+from adjudge.whole_files import write_json, write_whole
 
 
 class CaseRunner:
@@ -193,7 +193,7 @@ class CaseRunner:
             write_streams(place, done)
         if dones and dones[-1].run.id:
             write_streams(home, dones[-1])
-            write_json(home / "events.json", [event for done in dones for event in events_of_run(done)])
+            write_json(home / "events.json", [event for done in dones for event in done.events])
         data = {**self.setting.common.data, **hooked.data}
         simulated = _simulated(home / "simulator.jsonl")
         if simulated:

@@ -10,9 +10,9 @@ from typing import Any
 
 import msgspec
 
-from adjudge.agents import run_process
+from adjudge.agents import run_process, without_secrets
 from adjudge.domain import ALWAYS, Hook, OnFailure, Problem
-from adjudge.execution.running import secret_values, without_secrets
+from adjudge.execution.running import secret_values
 from adjudge.located import parse_yaml, read_text
 
 CONDITION_S = 30.0

@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import asyncio
-import os
-import shutil
 import tempfile
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -23,10 +21,11 @@ from adjudge.agents import (
     expand,
     run_process,
     secrets_of,
+    without_secrets,
 )
+from adjudge.cases import events_of
 from adjudge.domain import AgentSpec, ErrorKind, RunState, StepRun, TokenUsage, Usage
 from adjudge.domain.secrets import looks_secret
-from adjudge.whole_files import write_whole
 
 LAST_WORDS = 4000
 """Characters of what a step said last that later steps may use."""
@@ -66,6 +65,8 @@ class Done(msgspec.Struct, frozen=True, kw_only=True):
     stdout: bytes = b""
     stderr: bytes = b""
     told: Told = Told()
+    events: tuple[dict[str, Any], ...] = ()
+    """The trajectory: from its stream where that is one, else as the agent's reader tells it."""
     metrics: dict[str, Any] = {}
     """What a program wrote of itself into `output/metrics.json`."""
     left_behind: int = 0
@@ -97,7 +98,7 @@ async def _run(order: Order, environ: Mapping[str, str], home: Path) -> Done:
     spec = order.spec
     agent = agent_of(spec)
     absent = absence(agent, environ)
-    if absent and shutil.which(agent.binary, path=environ.get("PATH")) is None and "/" not in agent.binary:
+    if absent and "/" not in agent.binary:  # a path may start at the workspace
         raise AgentError(ErrorKind.CONFIG, absent)
     by_flag = spec.name == "claude-code" or spec.template is not None
     instructions = "" if by_flag else order.task.system_prompt
@@ -137,6 +138,7 @@ async def _run(order: Order, environ: Mapping[str, str], home: Path) -> Done:
     for stream in (stdout, stderr):  # before anything is read from them
         await asyncio.to_thread(without_secrets, stream, secrets)
     told = await asyncio.to_thread(agent.tell, ran, ask)
+    story = await asyncio.to_thread(lambda: events_of(ran.text()))
     is_new = spec.template is not None and _metrics_state(order.workspace) != before
     own = _own_metrics(order.workspace) if is_new else {}
     return Done(
@@ -144,6 +146,7 @@ async def _run(order: Order, environ: Mapping[str, str], home: Path) -> Done:
         stdout=stdout.read_bytes() if stdout.exists() else b"",
         stderr=stderr.read_bytes() if stderr.exists() else b"",
         told=told,
+        events=story.events or told.events,
         metrics=own,
         left_behind=ran.left_behind,
     )
@@ -245,17 +248,6 @@ def secret_values(env: Mapping[str, str]) -> list[str]:
         for name, value in env.items()
         if len(value) >= 8 and looks_secret(name, value) and "AUTHOR" not in name.upper()
     ]
-
-
-def without_secrets(path: Path, secrets: Iterable[str]) -> None:
-    """Take secrets out of a file, if it is there and holds any."""
-    if not path.exists():
-        return
-    given = data = path.read_bytes()
-    for secret in sorted(set(secrets), key=len, reverse=True):
-        data = data.replace(os.fsencode(secret), b"[secret]")
-    if data != given:
-        write_whole(path, data)
 
 
 def resolved(env: Mapping[str, str], environ: Mapping[str, str]) -> dict[str, str]:

@@ -2,22 +2,18 @@
 
 from __future__ import annotations
 
-import json
 import os
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-import msgspec
-
 from adjudge.agents import Task
-from adjudge.cases import events_of
 from adjudge.domain import Execution, Step
 from adjudge.execution.hooks import HookOutputs, Hooks
 from adjudge.execution.interception import rules, settings_file
 from adjudge.execution.running import Done
 from adjudge.prompts import as_text
-from adjudge.whole_files import write_whole
+from adjudge.whole_files import write_json, write_whole
 
 
 class Setting:
@@ -79,21 +75,5 @@ def write_streams(place: Path, done: Done) -> None:
     place.mkdir(parents=True, exist_ok=True)
     write_whole(place / "stdout.log", done.stdout)
     write_whole(place / "stderr.log", done.stderr)
-    events = events_of_run(done)
-    if events:
-        write_json(place / "events.json", events)
-
-
-def events_of_run(done: Done) -> list[dict[str, Any]]:
-    """The trajectory of a run: from its stream where that is one, else as the agent's reader tells it."""
-    stream = events_of(done.stdout.decode("utf-8", "replace"))
-    return [dict(event) for event in stream.events or done.told.events]
-
-
-def write_json(path: Path, content: Any) -> None:
-    """JSON, indented, in one step."""
-    try:
-        data = msgspec.json.encode(content)
-    except UnicodeEncodeError:
-        data = json.dumps(content, ensure_ascii=True).encode()
-    write_whole(path, msgspec.json.format(data, indent=1) + b"\n")
+    if done.events:
+        write_json(place / "events.json", list(done.events))

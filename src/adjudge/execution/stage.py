@@ -21,8 +21,9 @@ from adjudge.execution.batch_run import BatchRunner
 from adjudge.execution.case_run import CaseRunner
 from adjudge.execution.files import case_entry, run_result
 from adjudge.execution.hooks import HookError, Hooks, hook_variables
-from adjudge.execution.setting import Setting, write_json
+from adjudge.execution.setting import Setting
 from adjudge.execution.workspace import RESOURCES, content_key
+from adjudge.whole_files import write_json
 
 Keep = Callable[[str, CaseRun], Awaitable[None]]
 """Makes the record of a case's run durable: (its key, the record)."""
@@ -68,7 +69,10 @@ class Stage:
             shared += [self._setting.project / name for name in RESOURCES]
         agents = [execution.agent, *(step.agent for step in execution.steps if step.agent is not None)]
         shared += [Path(name) for agent in agents for name in agent.plugin_dirs]
-        self._shared = " ".join(map(content_key, shared))
+        plain = msgspec.structs.replace(execution, parallelism=1, max_failure_rate=0.0)
+        self._key = hashlib.sha256(msgspec.json.encode(plain, order="sorted"))
+        self._key.update(self._version.encode())
+        self._key.update(" ".join(map(content_key, shared)).encode())
         self._runs: dict[str, CaseRun] = {}
 
     def home(self, case: str) -> Path:
@@ -78,8 +82,9 @@ class Stage:
     async def execute(self) -> dict[str, CaseRun]:
         """Run what has not been run, and write `run_result.json` and `collection.json`. Case -> record."""
         began = time.monotonic()
-        todo = [case for case in self.cases if not self._is_done(case)]
-        self._runs = {case.id: self._kept[case.id][1] for case in self.cases if case not in todo}
+        done = {case.id for case in self.cases if self._is_done(case)}
+        todo = [case for case in self.cases if case.id not in done]
+        self._runs = {case: self._kept[case][1] for case in done}
         if todo:
             self._root.mkdir(parents=True, exist_ok=True)
             try:
@@ -107,7 +112,17 @@ class Stage:
         await asyncio.to_thread(shutil.rmtree, self._root, ignore_errors=True)
 
     def result(self) -> ExecutionResult:
-        return execution_result(self.execution, self._runs, self._version, tuple(self.hooks.failures))
+        """How the runs went, in order of the cases' names."""
+        execution = self.execution
+        return ExecutionResult(
+            agent=execution.agent.name if execution.agent.template is None else "cli",
+            agent_version=self._version,
+            model=self._setting.model,
+            mode=execution.mode,
+            cases=tuple(self._runs[case] for case in sorted(self._runs)),
+            max_failure_rate=execution.max_failure_rate,
+            hook_failures=tuple(self.hooks.failures),
+        )
 
     def _agent_version(self) -> str:
         try:
@@ -123,13 +138,10 @@ class Stage:
 
     def key(self, case: CaseFolder) -> str:
         """Of everything that can change what the agent does with a case."""
-        plain = msgspec.structs.replace(self.execution, parallelism=1, max_failure_rate=0.0)
-        digest = hashlib.sha256(msgspec.json.encode(plain, order="sorted"))
-        digest.update(self._version.encode())
+        digest = self._key.copy()
         digest.update(json.dumps(case.inputs, sort_keys=True, default=str).encode())
         for name in ("answers.yaml", *(file.dest for file in self.execution.files if not file.source)):
             digest.update(content_key(Path(case.source, name)).encode())
-        digest.update(self._shared.encode())
         return digest.hexdigest()
 
     async def _each(self, cases: Sequence[CaseFolder]) -> None:
@@ -164,18 +176,3 @@ class Stage:
         result = self.result()
         write_json(self.run / "run_result.json", run_result(result, self.execution, wall_s=wall_s))
         write_json(self.run / "collection.json", {run.case: run.collected for run in result.cases})
-
-
-def execution_result(
-    execution: Execution, runs: Mapping[str, CaseRun], version: str = "", hook_failures: tuple[str, ...] = ()
-) -> ExecutionResult:
-    """The runs of a stage as a part of the run's result."""
-    return ExecutionResult(
-        agent=execution.agent.name if execution.agent.template is None else "cli",
-        agent_version=version,
-        model=execution.models.get("skill", ""),
-        mode=execution.mode,
-        cases=tuple(runs[case] for case in sorted(runs)),
-        max_failure_rate=execution.max_failure_rate,
-        hook_failures=hook_failures,
-    )

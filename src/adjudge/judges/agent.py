@@ -23,6 +23,7 @@ from adjudge.agents import (
     expanded,
     run_process,
     secrets_of,
+    without_secrets,
 )
 from adjudge.domain import AgentJudge, AnswerBy, BinaryFile, ErrorKind, Place, Sandbox
 from adjudge.models import CallError, ModelRequest, Reply
@@ -202,24 +203,11 @@ async def _run(agent: Agent, launch: Launch, ask: Ask, view: View, transcript: P
             argv, env=env, cwd=cwd, stdin=launch.stdin, stdout=stdout, stderr=stderr, limit_s=ask.timeout_s
         )
     told = await asyncio.to_thread(agent.tell, ran, ask)
-    await asyncio.to_thread(_without_secrets, (stdout, stderr), secrets_of(ask))
+    for stream in (stdout, stderr):
+        await asyncio.to_thread(without_secrets, stream, secrets_of(ask))
+        if stream.exists() and not stream.stat().st_size:
+            stream.unlink()
     return msgspec.structs.replace(told, exit_code=ran.status)
-
-
-def _without_secrets(files: Sequence[Path], secrets: Sequence[str]) -> None:
-    """Take what nobody should read out of the transcripts, and the files that hold nothing away."""
-    for path in files:
-        if not path.exists():
-            continue
-        data = path.read_bytes()
-        if not data:
-            path.unlink()
-            continue
-        cleaned = data
-        for secret in secrets:
-            cleaned = cleaned.replace(secret.encode(), b"[secret]")
-        if cleaned != data:
-            path.write_bytes(cleaned)
 
 
 def _verdict_file(output: Path) -> str | None:
