@@ -7,6 +7,8 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path, PurePosixPath
 from typing import Any
 
+import msgspec
+
 from adjudge.domain import (
     ALWAYS,
     PHASES,
@@ -183,8 +185,6 @@ class ExecutionReader:
                     self._error(f"{key}.{name}", f"is for claude-code only, not for {kind}")
         if spec is None:
             return None
-        import msgspec
-
         return msgspec.structs.replace(
             spec,
             effort=runner.effort or "",

@@ -86,7 +86,7 @@ class _Reader:
         if config.models and config.models.judge is not None:
             problem = model_problem(config.models.judge)
             if problem:
-                self.converter.add_at(self._place("models", "judge"), "models.judge", problem[0], hint=problem[1])
+                self._report("models.judge", problem[0], hint=problem[1])
         names = [node.value["name"].value for node in _items(judges_node) if _has_name(node)]
         if not any(not problem.warning for problem in self.converter.problems):
             names = [judge.name for judge in judges]  # without those that are skipped
@@ -149,8 +149,7 @@ class _Reader:
         config = converter.struct(node, RunnerConfig, "runner")
 
         def report(key: str, message: str, *, hint: str = "", warning: bool = False) -> None:
-            place = self._place("runner", key.partition(".")[2])
-            converter.add_at(place, key, message, hint=hint, warning=warning)
+            converter.add_at(place_of(self.root, key), key, message, hint=hint, warning=warning)
 
         runner = read_runner(config or RunnerConfig(), report, "runner", config_dir=self._code_paths()[0], judge=False)
         models = [m for judge in judges if isinstance(judge, LLMJudge) for m in (judge.model, *judge.panel)]
@@ -305,11 +304,6 @@ class _Reader:
             except (OSError, ValueError):  # a name that no file can have
                 continue
         return None
-
-    def _place(self, section: str, key: str) -> tuple[int, int]:
-        node = self.root.value[section]
-        place: tuple[int, int] = node.keys.get(key, (node.line, node.column))
-        return place
 
     def _name(self, config: EvalConfig) -> str:
         """The name of the runs: skill, else name, else the path."""
