@@ -116,6 +116,17 @@ from adjudge.domain.reward import (
 from adjudge.domain.scale import Binary, Levels, Likert, Numeric, OffScaleError, Scale, Value, finite, plain, shown
 from adjudge.domain.snippet import compile_snippet
 from adjudge.domain.suite import Suite, duplicates
+from adjudge.domain.tasks import (
+    Calibration,
+    Hardness,
+    JudgeIdentity,
+    Quarantined,
+    SuiteBaseline,
+    TaskBaseline,
+    TaskRules,
+    Trust,
+)
+from adjudge.domain.trace import Repository, Submission, ToolUse, TouchedFile, Trace
 from adjudge.domain.verdict import Status, Usage, Verdict, unscored
 
 __all__ = [
@@ -141,6 +152,7 @@ __all__ = [
     "BuiltinArgument",
     "BuiltinInfo",
     "BuiltinJudge",
+    "Calibration",
     "Case",
     "CaseDetail",
     "CaseRef",
@@ -170,6 +182,7 @@ __all__ = [
     "GateCheck",
     "GateResult",
     "Guard",
+    "Hardness",
     "Hook",
     "HumanAgreement",
     "InlineCases",
@@ -178,6 +191,7 @@ __all__ = [
     "Judge",
     "JudgeBase",
     "JudgeComparison",
+    "JudgeIdentity",
     "JudgeSummary",
     "LLMJudge",
     "Label",
@@ -210,8 +224,10 @@ __all__ = [
     "Problem",
     "PromptBy",
     "ProviderOptions",
+    "Quarantined",
     "Reduce",
     "RegisteredCheck",
+    "Repository",
     "Review",
     "RewardForm",
     "RewardFormula",
@@ -235,10 +251,18 @@ __all__ = [
     "StepRecord",
     "StepRun",
     "StoreError",
+    "Submission",
     "Suite",
+    "SuiteBaseline",
+    "TaskBaseline",
+    "TaskRules",
     "Threshold",
     "TokenUsage",
+    "ToolUse",
+    "TouchedFile",
+    "Trace",
     "Traces",
+    "Trust",
     "Usage",
     "Value",
     "Verdict",

@@ -1,0 +1,180 @@
+"""git, asked so that nothing that an agent left in its repository is run: our own folder for objects and settings."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+from collections.abc import Mapping
+from pathlib import Path
+
+import msgspec
+
+from adjudge.domain import AdjudgeError, TouchedFile
+
+TIMEOUT_S = 600.0
+_STATUS = {"A": "added", "D": "deleted", "R": "renamed", "C": "added"}
+_LINK = "160000"
+"""The mode of a repository within a repository, of which git keeps only the commit's name."""
+
+
+class GitError(AdjudgeError):
+    """git is not there, or did not do what was asked."""
+
+
+class Shadow(msgspec.Struct, frozen=True, kw_only=True):
+    """A repository of ours beside a work tree, which knows its states without asking the repository within it.
+
+    Attributes:
+        folder: Ours, a bare repository.
+        tree: The work tree.
+    """
+
+    folder: Path
+    tree: Path
+
+    def record(self) -> str:
+        """The state of the work tree now, as the name of a tree object. What its ignore rules name is left out.
+
+        Raises:
+            GitError: a file cannot be read.
+        """
+        index = {"GIT_INDEX_FILE": str(self.folder / "index")}
+        self._git("add", "--all", "--", ".", more=index)
+        return self._git("write-tree", more=index).strip()
+
+    def patch(self, before: str, after: str, *, binary: bool = False) -> str:
+        """The difference of two states as a unified diff; with `binary` one that can be applied again."""
+        kind = ["--binary", "--full-index"] if binary else []
+        return self._git(*_DIFF, "--patch", *kind, before, after)
+
+    def touched(self, before: str, after: str) -> tuple[TouchedFile, ...]:
+        """Every file that differs between two states, by path."""
+        names = self._git(*_DIFF, "--name-status", "-z", before, after).split("\0")
+        lines: dict[str, tuple[int, int, bool]] = {}
+        counts = self._git(*_DIFF, "--numstat", "-z", before, after).split("\0")
+        at = 0
+        while at + 1 < len(counts):
+            added, removed, path = counts[at].split("\t", 2)
+            if not path:  # a rename: the old and the new name follow
+                path = counts[at + 2]
+                at += 2
+            lines[path] = (0, 0, True) if added == "-" else (int(added), int(removed), False)
+            at += 1
+        found = []
+        at = 0
+        while at + 1 < len(names):
+            letter = names[at][:1]
+            old, path = "", names[at + 1]
+            at += 2
+            if letter in "RC":
+                old, path = path, names[at]
+                at += 1
+            added, removed, is_binary = lines.get(path, (0, 0, False))
+            found.append(
+                TouchedFile(
+                    path=path,
+                    status=_STATUS.get(letter, "changed"),
+                    added=added,
+                    removed=removed,
+                    binary=is_binary,
+                    before=old if letter == "R" else "",
+                )
+            )
+        return tuple(sorted(found, key=lambda file: file.path))
+
+    def nested(self, before: str, after: str) -> tuple[str, ...]:
+        """Repositories within the work tree that were not there before; nobody sees what they hold."""
+        told = self._git("diff-tree", "-r", "-z", before, after).split("\0")
+        pairs = zip(told[::2], told[1::2], strict=False)
+        return tuple(path for head, path in pairs if head.split(" ")[1:2] == [_LINK])
+
+    def messages(self, since: str) -> tuple[str, ...]:
+        """Messages of the commits that the work tree's own repository has on top of one, oldest first."""
+        own = self.tree / ".git"
+        if own.is_symlink() or not own.is_dir():
+            return ()
+        try:
+            head = git("rev-parse", "--verify", "--quiet", "HEAD^{commit}", cwd=self.tree, timeout_s=30).strip()
+            if not head or head == since:
+                return ()
+            objects = {"GIT_ALTERNATE_OBJECT_DIRECTORIES": str(own / "objects")}
+            told = self._git("log", "--reverse", "--format=%B%x00", f"{since}..{head}", more=objects)
+        except GitError:
+            return ()
+        return tuple(text.strip() for text in told.split("\0") if text.strip())
+
+    def apply(self, patch: str) -> None:
+        """Change the work tree as a patch says; nothing is written when a part of it does not fit.
+
+        Raises:
+            GitError: it does not fit, is no patch, or leads out of the work tree.
+        """
+        if not patch.strip():
+            return
+        text = patch if patch.endswith("\n") else patch + "\n"
+        self._git("apply", "--binary", "--whitespace=nowarn", "-", given=text)
+
+    def _git(self, *words: str, more: Mapping[str, str] = {}, given: str = "") -> str:
+        where = {"GIT_DIR": str(self.folder), "GIT_WORK_TREE": str(self.tree)}
+        return git(*words, cwd=self.tree, more={**where, **more}, given=given)
+
+
+_DIFF = ("diff-tree", "-r", "-M", "--no-ext-diff", "--no-textconv")
+
+
+def make_shadow(folder: Path, tree: Path, objects: Path | None = None) -> Shadow:
+    """A shadow of a work tree, in a folder that is made for it. `objects` are those of another repository that it may
+    use.
+
+    Raises:
+        GitError: git is not there.
+    """
+    git("init", "--quiet", "--bare", str(folder), cwd=tree)
+    if objects is not None:
+        (folder / "objects" / "info").mkdir(parents=True, exist_ok=True)
+        (folder / "objects" / "info" / "alternates").write_text(f"{objects}\n", encoding="utf-8")
+    return Shadow(folder=folder, tree=tree)
+
+
+def git(
+    *words: str,
+    cwd: Path,
+    more: Mapping[str, str] = {},
+    given: str = "",
+    timeout_s: float = TIMEOUT_S,
+    plain: bool = True,
+) -> str:
+    """What git says. With `plain` neither the user's nor the machine's settings count.
+
+    Raises:
+        GitError: with the last lines of what it complains of.
+    """
+    env = {"PATH": os.environ.get("PATH", os.defpath), "LC_ALL": "C", "GIT_TERMINAL_PROMPT": "0", **more}
+    if plain:
+        env |= {"GIT_CONFIG_NOSYSTEM": "1", "GIT_CONFIG_GLOBAL": os.devnull, "HOME": os.devnull}
+    else:
+        env = {**os.environ, **env}
+    quiet = ("-c", "core.fsmonitor=false", "-c", f"core.hooksPath={os.devnull}", "-c", "core.quotePath=false")
+    try:
+        ended = subprocess.run(
+            ["git", *quiet, *words],
+            cwd=cwd,
+            env=env,
+            input=given.encode("utf-8", "surrogateescape"),
+            capture_output=True,
+            check=False,
+            timeout=timeout_s,
+        )
+    except FileNotFoundError:
+        raise GitError("git is not installed") from None
+    except subprocess.TimeoutExpired:
+        raise GitError(f"git {words[0]} took longer than {timeout_s:g} s") from None
+    if ended.returncode != 0:
+        raise GitError(f"git {words[0]}: {complaint(ended.stderr)}")
+    return ended.stdout.decode("utf-8", "surrogateescape")
+
+
+def complaint(stderr: bytes, *, lines: int = 3) -> str:
+    """The last lines of what a program complained of, as one."""
+    said = [line.strip() for line in stderr.decode("utf-8", "replace").splitlines() if line.strip()]
+    return "; ".join(said[-lines:])[:500] or "it said nothing"
