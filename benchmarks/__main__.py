@@ -7,7 +7,7 @@ import os
 import platform
 import sys
 
-NAMES = ("start", "checks", "calls", "judging", "rubrics", "rewardkit", "banana", "size")
+NAMES = ("start", "checks", "collecting", "calls", "judging", "rubrics", "rewardkit", "banana", "size")
 
 print(f"Python {platform.python_version()}, {os.cpu_count()} cores, load {os.getloadavg()[0]:.1f}\n")
 for name in sys.argv[1:] or NAMES:

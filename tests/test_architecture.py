@@ -19,12 +19,12 @@ TIERS = [
     {"located", "whole_files"},
     {"prompts", "models", "stats", "agents", "sandbox"},
     {"judges", "scoring"},
-    {"formats", "cases", "engine", "execution", "report"},
+    {"formats", "cases", "engine", "execution", "report", "trust"},
     {"api"},
     {"cli", "__init__"},
     {"__main__"},
 ]
-ACROSS = {("engine", "cases"), ("formats", "cases"), ("execution", "cases"), ("engine", "execution")}
+ACROSS = {("engine", "cases"), ("formats", "cases"), ("execution", "cases"), ("engine", "execution"), ("engine", "trust")}
 """Rooms of one tier that may know each other's public face."""
 
 

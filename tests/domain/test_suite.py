@@ -66,6 +66,9 @@ def test_any_other_name_will_do(name: str) -> None:
         pytest.param({"thresholds": {"nobody": Threshold(min_mean=1)}}, "'nobody'", id="threshold for no judge"),
         pytest.param({"judges": (judge("j", "x", "x"),)}, "'x'", id="criterion twice"),
         pytest.param({"judges": (BuiltinJudge(name="b", builtin="nosuch"),)}, "'nosuch'", id="no such builtin judge"),
+        pytest.param(
+            {"judges": (BuiltinJudge(name="b", builtin="no_harmful_content"),)}, "use an LLMJudge", id="asks a model"
+        ),
         pytest.param({"judges": (CheckJudge(name="c", code="return ("),)}, "'c'", id="check that is no Python"),
         pytest.param({"judges": (CheckJudge(name="c", code="a\0b"),)}, "'c'", id="check with a NUL"),
         pytest.param({"thresholds": {"j": Threshold(min_pass_rate=1.5)}}, "'j'", id="rate above one"),

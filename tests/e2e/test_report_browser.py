@@ -168,6 +168,102 @@ def test_a_case_shows_how_it_came_about(opened: Opened) -> None:
     assert panel.locator(".verdict ol li").count() == 3
 
 
+def _focus(page: Any) -> str:
+    """Where the focus is: within the open case or outside, and on what."""
+    return str(
+        page.evaluate(
+            "(document.activeElement.closest('#case') ? 'case' : 'page') + ' ' +"
+            "(document.activeElement.getAttribute('aria-label') || document.activeElement.textContent.slice(0, 40))"
+        )
+    )
+
+
+def test_tab_goes_round_within_an_open_case(opened: Opened) -> None:
+    page = opened.page
+    page.locator(f"{ROWS} th a", has_text="case-0002").click()
+    playwright.expect(page.get_by_role("dialog", name="case-0002")).to_have_attribute("aria-modal", "true")
+    playwright.expect(page.get_by_role("heading", name="Trajectory")).to_be_visible()
+    page.keyboard.press("Shift+Tab")
+    last = _focus(page)
+    seen = []
+    for _ in range(80):
+        page.keyboard.press("Tab")
+        seen.append(_focus(page))
+        if seen[-1] == last:
+            break
+    assert seen[:3] == ["case Previous case", "case Next case", "case Close the case"]
+    assert last == seen[-1]
+    assert all(place.startswith("case ") for place in seen)
+    page.keyboard.press("Tab")
+    assert _focus(page) == "case Previous case"
+    page.keyboard.press("Shift+Tab")
+    assert _focus(page) == last
+    page.evaluate("document.activeElement.blur()")
+    page.keyboard.press("Tab")
+    assert _focus(page) == "case Previous case"
+    page.evaluate("document.querySelector('#f-q').focus()")
+    assert _focus(page).startswith("case ") or page.evaluate("document.activeElement === document.body")
+
+
+def test_closing_a_case_gives_the_focus_back(opened: Opened) -> None:
+    page = opened.page
+    row = page.locator(f"{ROWS} th a", has_text="case-0002")
+    row.click()
+    page.get_by_label("Compare with").focus()
+    page.keyboard.press("Escape")
+    playwright.expect(page.locator("#case")).to_be_hidden()
+    playwright.expect(row).to_be_focused()
+    page.keyboard.press("Enter")
+    page.get_by_role("button", name="Close the case").press("Enter")
+    playwright.expect(row).to_be_focused()
+    link = page.locator("table.judges a", has_text="case-0001")
+    link.press("Enter")
+    playwright.expect(page.get_by_role("dialog", name="case-0001")).to_be_visible()
+    page.keyboard.press("Escape")
+    playwright.expect(link).to_be_focused()
+    link.press("Enter")
+    playwright.expect(page.locator("#case-title")).to_have_text("case-0001")
+    page.keyboard.press("j")
+    playwright.expect(page.locator("#case-title")).to_have_text("case-0002")
+    page.keyboard.press("Escape")
+    playwright.expect(row).to_be_focused()
+    row.press("Enter")
+    page.mouse.click(20, 400)
+    playwright.expect(page.locator("#case")).to_be_hidden()
+    page.keyboard.press("Tab")
+    assert _focus(page).startswith("page ")
+
+
+def test_a_comparison_can_be_laid_out_in_two_columns(opened: Opened) -> None:
+    page = opened.page
+    page.locator(f"{ROWS} th a", has_text="case-0002").click()
+    panel = page.locator("#case")
+    expect, pressed = playwright.expect, panel.locator(".choice [aria-pressed=true]")
+    expect(pressed).to_have_text("Unified")
+    gone, new = panel.locator(".diff tr.del").count(), panel.locator(".diff tr.add").count()
+    assert gone > 0
+    panel.get_by_role("button", name="Unified").focus()
+    page.keyboard.press("Tab")
+    page.keyboard.press("Enter")
+    expect(pressed).to_have_text("Side by side")
+    expect(pressed).to_be_focused()
+    two = panel.locator(".diff table.two")
+    assert two.locator("thead th").all_inner_texts() == ["the baseline", "the output"]
+    assert two.locator("td.del:not(.mark)").count() == gone
+    assert two.locator("td.add:not(.mark)").count() == new
+    pair = two.locator("tr:has(td.del):has(td.add)").first.locator("td")
+    assert [pair.nth(at).get_attribute("aria-label") for at in (1, 4)] == ["removed", "added"]
+    assert pair.nth(2).inner_text().replace("right", "wrong") == pair.nth(5).inner_text()
+    page.keyboard.press("j")
+    expect(panel.locator(".diff table.two")).to_be_visible()
+    page.set_viewport_size({"width": 600, "height": 900})
+    expect(panel.locator(".diff table.one")).to_be_visible()
+    expect(panel.locator(".choice")).to_be_hidden()
+    assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
+    page.set_viewport_size({"width": 1300, "height": 900})
+    expect(panel.locator(".diff table.two")).to_be_visible()
+
+
 HOSTILE = (
     "</script><script>window.owned=1</script><img src=x onerror='window.owned=1'><a href='javascript:window.owned=1'>"
 )

@@ -116,7 +116,9 @@ def test_tables_have_scopes_and_drawings_have_words() -> None:
     page = Page(html_report(full_result()))
     assert all("scope" in a for tag, a in page.tags if tag == "th")
     assert all(a.get("aria-label") for tag, a in page.tags if tag == "svg")
-    assert {"header", "main", "footer", "aside", "h1"} <= {tag for tag, _ in page.tags}
+    assert {"header", "main", "footer", "h1"} <= {tag for tag, _ in page.tags}
+    (dialog,) = [a for _, a in page.tags if a.get("role") == "dialog"]
+    assert (dialog["aria-modal"], dialog["aria-labelledby"]) == ("true", "case-title")
     assert any(a.get("aria-live") for _, a in page.tags)
 
 

@@ -10,8 +10,12 @@ from adjudge.cases.evidence import evidence
 from adjudge.cases.record import case_record, inputs_text
 from adjudge.cases.reviews import Harvest, harvest
 from adjudge.cases.runs import RunRecord, read_run
+from adjudge.cases.traces import PATCH, TRACE, TraceLimits, last_words, read_trace, tools_of
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
+    from adjudge.cases.sessions import Session
     from adjudge.cases.streams import Stream
 
 
@@ -23,11 +27,26 @@ def events_of(text: str) -> Stream:
     return streams.events_of(text)
 
 
+def read_session(path: Path) -> Session:
+    """What the log of an agent's session says; see `cases.sessions`.
+
+    Raises:
+        OSError: it cannot be read.
+        ValueError: it is larger than may be read, or nothing in it is an event.
+    """
+    from adjudge.cases import sessions
+
+    return sessions.read_session(path)
+
+
 __all__ = [
+    "PATCH",
+    "TRACE",
     "CaseFolder",
     "DatasetFolder",
     "Harvest",
     "RunRecord",
+    "TraceLimits",
     "Trajectory",
     "case_record",
     "conversation",
@@ -35,10 +54,14 @@ __all__ = [
     "evidence",
     "harvest",
     "inputs_text",
+    "last_words",
     "read_case_events",
     "read_dataset",
     "read_run",
+    "read_session",
+    "read_trace",
     "reasoning",
     "tool_calls",
     "tool_trace",
+    "tools_of",
 ]

@@ -13,7 +13,8 @@ from adjudge.cases.events import Trajectory, read_case_events
 from adjudge.cases.files import drop_harness_files, listing, plain_files, read_outputs, read_text
 from adjudge.cases.mappings import read_mapping
 from adjudge.cases.runs import RunRecord, hook_outputs, read_logs, read_metrics, read_run, read_steps, run_stdout
-from adjudge.domain import BinaryFile, Case, CaseRef, CaseStub, Metrics, Problem, StepRecord, Traces
+from adjudge.cases.traces import TraceLimits, read_trace, shown_trace
+from adjudge.domain import BinaryFile, Case, CaseRef, CaseStub, Metrics, Problem, Repository, StepRecord, Traces
 
 INPUT_NAMES = ("input.yaml", "input.yml", "input.json")
 
@@ -29,6 +30,8 @@ class CaseFolder(msgspec.Struct, frozen=True, tag="folder"):
         run_root: The folder of the run that `home` is a part of; empty when it is in none.
         recorded: What that run's own record says of the case, see `RunRecord.part`.
         traces: What is read besides outputs.
+        repository: Where the work starts, when it is work on a repository.
+        shown: How much of the trace of such work is shown.
     """
 
     id: str
@@ -41,6 +44,8 @@ class CaseFolder(msgspec.Struct, frozen=True, tag="folder"):
     run_root: str = ""
     recorded: dict[str, Any] = {}
     traces: Traces = Traces()
+    repository: Repository | None = None
+    shown: TraceLimits = TraceLimits()
 
     def load(self) -> Case:
         """Read outputs, references, trajectory and metrics.
@@ -78,6 +83,10 @@ class CaseFolder(msgspec.Struct, frozen=True, tag="folder"):
         steps: tuple[StepRecord, ...] = ()
         if "steps" in others or "steps" in self.recorded:
             steps = read_steps(home, self.recorded.get("steps"), traces=traces, notes=notes)
+        trace: dict[str, Any] = {}
+        if self.repository is not None:
+            trace, left_out = shown_trace(read_trace(home), self.shown)
+            notes += left_out
         return Case(
             id=self.id,
             inputs=self.inputs,
@@ -95,6 +104,7 @@ class CaseFolder(msgspec.Struct, frozen=True, tag="folder"):
             tools=self.tools,
             tags=_tags(self.annotations),
             notes=tuple(notes),
+            trace=trace,
         )
 
     def any_output(self) -> bool:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 
-from adjudge.cases.files import CUT, MAX_CASE_BYTES, MAX_FILE_BYTES, plain_files, read_text, stamps
+from adjudge.cases.files import CUT, MAX_CASE_BYTES, MAX_FILE_BYTES, decoded, plain_files, read_text, stamps
 from adjudge.domain import Metrics
 
 if TYPE_CHECKING:
@@ -88,14 +88,14 @@ def _bytes(path: Path, most: int) -> bytes:
 
 def _array(home: str, data: bytes, notes: list[str]) -> Trajectory:
     try:
-        decoded = msgspec.json.decode(data)
-    except (msgspec.DecodeError, RecursionError) as error:
+        entries = decoded(data)
+    except (ValueError, RecursionError) as error:
         raise ValueError(f"events.json cannot be read: {error}") from None
-    if not isinstance(decoded, list):
+    if not isinstance(entries, list):
         raise ValueError("events.json holds no list")
-    events = tuple([item for item in decoded if isinstance(item, dict)])
-    if len(events) < len(decoded):
-        notes.append(f"events.json: {len(decoded) - len(events)} entries are not JSON objects and were left out")
+    events = tuple([item for item in entries if isinstance(item, dict)])
+    if len(events) < len(entries):
+        notes.append(f"events.json: {len(entries) - len(events)} entries are not JSON objects and were left out")
     if not all(map(_RAW.isdisjoint, events)):
         lines = "\n".join([msgspec.json.encode(event).decode() for event in events])
         return _told(_stream(home, lines), "events.json", notes)

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 from typing import Any
 
 import msgspec
 
+from adjudge.cases.files import decoded
 from adjudge.domain import Problem
 from adjudge.located import parse_yaml, read_text
 
@@ -19,8 +21,8 @@ def read_mapping(path: str, shown: str, problems: list[Problem], *, whole_value:
     loaded: Any
     if path.endswith(".json"):
         try:
-            loaded = msgspec.json.decode(Path(path).read_bytes().removeprefix(b"\xef\xbb\xbf"))
-        except (OSError, msgspec.DecodeError, RecursionError) as error:
+            loaded = decoded(Path(path).read_bytes().removeprefix(b"\xef\xbb\xbf"))
+        except (OSError, ValueError, RecursionError) as error:
             problems.append(Problem(file=shown, message=f"not valid JSON: {error}"))
             return None
         kind = "another value"
@@ -46,7 +48,10 @@ def read_mapping(path: str, shown: str, problems: list[Problem], *, whole_value:
         return None
     try:
         cleaned: Any = msgspec.to_builtins(loaded, str_keys=True)
-        msgspec.msgpack.encode(cleaned)
+        try:
+            msgspec.msgpack.encode(cleaned)
+        except OverflowError:  # of a number that is too large for 64 bits, and is one more text then
+            cleaned = decoded(json.dumps(cleaned).encode())
     except (TypeError, RecursionError, ValueError, OverflowError) as error:
         problems.append(Problem(file=shown, message=f"holds something that is not plain data: {error}"))
         return None

@@ -47,6 +47,8 @@ def case_record(case: Case, step: str = "") -> dict[str, Any]:
         "notes": list(case.notes),
         **_metrics(case.metrics),
     }
+    if case.trace:
+        record["trace"] = case.trace
     for key, text in case.references.items():
         record[f"annotation_{key}_content"] = text
     for key, value in _shortcuts(case).items():

@@ -11,7 +11,7 @@ from typing import Any
 import msgspec
 
 from adjudge.cases.events import read_case_events
-from adjudge.cases.files import MAX_CASE_BYTES, plain_files, read_outputs, read_text, stamps
+from adjudge.cases.files import MAX_CASE_BYTES, decoded, plain_files, read_outputs, read_text, stamps
 from adjudge.cases.mappings import read_mapping
 from adjudge.domain import BinaryFile, Metrics, Problem, StepRecord, Traces
 
@@ -65,9 +65,13 @@ def read_run(root: str) -> RunRecord:
     try:
         if path.stat().st_size > MAX_CASE_BYTES:
             return RunRecord(root, problem=f"{RESULT} of the run is larger than {MAX_CASE_BYTES} bytes")
-        return RunRecord(root, msgspec.json.decode(path.read_bytes(), type=dict[str, Any]))
-    except (OSError, msgspec.MsgspecError, RecursionError) as error:
+        return RunRecord(root, _object(path.read_bytes()))
+    except (OSError, ValueError, RecursionError) as error:
         return RunRecord(root, problem=f"{RESULT} of the run: not understood ({error})")
+
+
+def _object(data: bytes) -> dict[str, Any]:
+    return msgspec.convert(decoded(data), dict[str, Any])
 
 
 def _steps(given: Any) -> dict[str, dict[str, Any]]:
@@ -104,8 +108,8 @@ def read_metrics(
     the raw stream told it."""
     if RESULT in present:
         try:
-            raw = msgspec.json.decode(Path(home, RESULT).read_bytes(), type=dict[str, Any])
-        except (msgspec.MsgspecError, RecursionError) as error:
+            raw = _object(Path(home, RESULT).read_bytes())
+        except (ValueError, RecursionError) as error:
             notes.append(f"{RESULT}: not understood ({error})")
             return Metrics()
         return metrics_of(raw, notes)

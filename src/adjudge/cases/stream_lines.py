@@ -6,9 +6,8 @@ from collections.abc import Iterator
 from datetime import UTC, datetime
 from typing import Any
 
-import msgspec
-
 from adjudge.cases.events import Event
+from adjudge.cases.files import decoded
 
 MAX_TEXT = 50_000
 """Characters of one string of an event; a longer one is cut, with a mark."""
@@ -21,7 +20,6 @@ def objects(text: str) -> Iterator[tuple[Event | None, bool]]:
 
     Only a newline ends a line: a string in JSON may hold the other characters that end one elsewhere.
     """
-    decoder = msgspec.json.Decoder()
     for raw in text.removeprefix("\ufeff").split("\n"):
         line = raw.strip()
         if not line:
@@ -29,8 +27,8 @@ def objects(text: str) -> Iterator[tuple[Event | None, bool]]:
         value = None
         if line[0] == "{":
             try:
-                value = decoder.decode(line.encode("utf-8", "replace"))
-            except (msgspec.DecodeError, RecursionError):
+                value = decoded(line.encode("utf-8", "replace"))
+            except (ValueError, RecursionError):
                 value = None
             if line.count("{") + line.count("[") > MAX_DEPTH and _depth(value) > MAX_DEPTH:
                 value = None

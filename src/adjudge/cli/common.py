@@ -18,6 +18,8 @@ if TYPE_CHECKING:
 
     from adjudge.engine import RunOptions, SpareWorker
 
+TASK_FLAGS = ("patches", "traces", "golden", "changed_since", "update_baseline", "require_calibration", "agent")
+"""What only suites of coding tasks take; see `cli.tasks`."""
 PATHS = click.argument("paths", type=click.Path(path_type=Path), nargs=-1)
 """The current folder when none is given; several must be tests folders."""
 RUN = click.argument("run", type=click.Path(path_type=Path))
@@ -126,6 +128,8 @@ def build_options(flags: dict[str, Any]) -> Any:
     flags["overrides"] = variables(flags["overrides"], flag="--input")
     for name in ("baseline", "max_drop", "allow_missing"):
         flags.pop(name)
+    for name in TASK_FLAGS:
+        flags.pop(name, None)
     if flags["fresh"] and flags["retry_unscored"]:
         raise click.UsageError("--fresh asks everything anew, --retry-unscored only what has no score: choose one")
     flags["budget_usd"] = flags.pop("budget")
@@ -137,7 +141,7 @@ def build_options(flags: dict[str, Any]) -> Any:
 def against(options: RunOptions, suite: Suite, flags: dict[str, Any]) -> RunOptions:
     """The options with the baseline that the flags name, if they name one."""
     if flags["baseline"] is None:
-        if flags["max_drop"] is not None or flags["allow_missing"]:
+        if (flags["max_drop"] is not None and suite.tasks is None) or flags["allow_missing"]:
             raise click.UsageError("--max-drop and --allow-missing need a --baseline")
         return options
     if flags["max_drop"] is not None and not isfinite(flags["max_drop"]):

@@ -9,10 +9,27 @@ from collections.abc import Iterator
 import click
 
 EXTRAS = {
-    "local (similarity without a key)": ("numpy", "safetensors", "tokenizers"),
     "documents": ("markitdown",),
     "image": ("PIL",),
+    "jev": (),
     "litellm": ("litellm",),
+    "local": ("numpy", "safetensors", "tokenizers"),
+    "mlflow": ("alembic", "mlflow", "sqlalchemy"),
+    "parquet": ("pyarrow",),
+    "schema": ("jsonschema",),
+    "stats": ("scipy", "statsmodels"),
+}
+"""Each extra of the package -> the modules that it brings."""
+NEEDED_FOR = {
+    "documents": "PDF and Office files",
+    "image": "criteria on images",
+    "jev": "decision models",
+    "litellm": "other providers",
+    "local": "similarity without a key",
+    "mlflow": "tracking servers",
+    "parquet": "tables in Parquet",
+    "schema": "JSON Schema",
+    "stats": "factorial runs",
 }
 PROVIDERS = {
     "Anthropic": ("ANTHROPIC_API_KEY", "ANTHROPIC_AUTH_TOKEN", "CLAUDE_CODE_OAUTH_TOKEN"),
@@ -75,5 +92,6 @@ def _providers() -> Iterator[tuple[bool, str, str]]:
 def _extras() -> Iterator[tuple[bool, str, str]]:
     for name, modules in EXTRAS.items():
         absent = [module for module in modules if importlib.util.find_spec(module) is None]
-        hint = f"pip install 'adjudge[{name.split()[0]}]'"
-        yield not absent, name, f"{', '.join(absent)} missing: {hint}" if absent else "installed"
+        hint = f"pip install 'adjudge[{name}]'"
+        found = "installed" if modules else "nothing to install"
+        yield not absent, f"{name} ({NEEDED_FOR[name]})", f"{', '.join(absent)} missing: {hint}" if absent else found

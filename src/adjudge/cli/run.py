@@ -21,6 +21,7 @@ from adjudge.cli.common import (
     show_problems,
     source_options,
 )
+from adjudge.cli.tasks import task_options, update_baseline, with_task_flags
 from adjudge.domain import AdjudgeError, ConfigError, StoreError, Suite
 
 if TYPE_CHECKING:
@@ -31,6 +32,7 @@ if TYPE_CHECKING:
 @PATHS
 @source_options
 @run_options
+@task_options
 @click.option(
     "--json", "as_json", is_flag=True, help="Print one JSON document on standard output, and nothing else there."
 )
@@ -63,12 +65,20 @@ def command(
     for name in names:
         with SpareWorker() as spare:
             suite = load_suite(paths, workspace=workspace, format_name=name, spare=spare)
+            suite, chosen = with_task_flags(suite, options, flags)
             if matrix:
                 from adjudge.cli.matrix import run_matrix
 
-                return run_matrix(suite, against(options, suite, flags), quiet=quiet, verbose=verbose)
+                return run_matrix(suite, against(chosen, suite, flags), quiet=quiet, verbose=verbose)
             status = _run(
-                suite, against(options, suite, flags), spare, as_json=as_json, quiet=quiet, verbose=verbose, html=html
+                suite,
+                against(chosen, suite, flags),
+                spare,
+                as_json=as_json,
+                quiet=quiet,
+                verbose=verbose,
+                html=html,
+                update=flags["update_baseline"],
             )
         if status == 130:
             return status
@@ -87,7 +97,15 @@ def _formats(path: Path) -> list[str | None]:
 
 
 def _run(
-    suite: Suite, options: RunOptions, spare: SpareWorker, *, as_json: bool, quiet: bool, verbose: bool, html: bool
+    suite: Suite,
+    options: RunOptions,
+    spare: SpareWorker,
+    *,
+    as_json: bool,
+    quiet: bool,
+    verbose: bool,
+    html: bool,
+    update: str | None = None,
 ) -> int:
     import asyncio
 
@@ -133,6 +151,8 @@ def _run(
 
         names = f"{write_html(ended.run).name}, {names}"
     append_step_summary(result, dict(os.environ))
+    if update and suite.execution is not None:
+        click.echo(update_baseline(ended.run, Path(suite.execution.project), update), err=True)
     if as_json:
         click.echo(result_json(result), nl=False)
         return result.exit_code

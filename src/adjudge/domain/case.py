@@ -78,6 +78,7 @@ class Case(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True, tag="c
         tools: Globs of the tools whose calls are outputs; empty for every tool.
         tags: Labels to select cases by.
         notes: What could not be read as it stands, in words.
+        trace: What the agent did to a repository, as templates see it; empty where it worked on none.
     """
 
     id: str
@@ -96,6 +97,7 @@ class Case(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True, tag="c
     tools: tuple[str, ...] = ()
     tags: tuple[str, ...] = ()
     notes: tuple[str, ...] = ()
+    trace: dict[str, Any] = {}
 
     def load(self) -> Case:
         """The case itself: one that is held in memory is its own reference."""

@@ -10,6 +10,7 @@ import msgspec
 from adjudge.domain.agent import AgentSpec
 from adjudge.domain.case import TokenUsage
 from adjudge.domain.errors import ErrorKind
+from adjudge.domain.trace import Submission
 
 
 class RunMode(StrEnum):
@@ -137,6 +138,7 @@ class Execution(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
         project: The project's folder, absolute.
         config: The config file, absolute.
         overrides: Input fields that are set for every case.
+        submissions: Case -> work that was done elsewhere, for which no agent is run.
     """
 
     mode: RunMode = RunMode.CASE
@@ -160,6 +162,7 @@ class Execution(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     project: str = ""
     config: str = ""
     overrides: dict[str, Any] = {}
+    submissions: dict[str, Submission] = {}
 
 
 class Matrix(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):

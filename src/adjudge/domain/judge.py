@@ -26,7 +26,8 @@ class Criterion(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
 
     `scale=None` is for judges written in code that state none: a boolean or a finite number, as they return it.
     `weight` counts where criteria are aggregated; `negate` turns the normalised value round (1 - value);
-    `optional` leaves the criterion out of required-pass rules; `abstain` lets a model say that it cannot tell.
+    `optional` leaves the criterion out of required-pass rules; `abstain` lets a model say that it cannot tell, with
+    `cannot_tell`, a number off the scale, where one is given, else with null.
     `files` replace those of the judge when each criterion is asked in a call of its own; `id` is carried along.
     """
 
@@ -37,6 +38,7 @@ class Criterion(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     negate: bool = False
     optional: bool = False
     abstain: bool = False
+    cannot_tell: int | None = None
     files: tuple[str, ...] = ()
     id: str = ""
 

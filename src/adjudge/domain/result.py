@@ -14,6 +14,7 @@ from adjudge.domain.judge import Judge
 from adjudge.domain.pairwise import PairwiseResult
 from adjudge.domain.reward import OnError, RewardFormula, RewardNode, RewardScore
 from adjudge.domain.scale import Value
+from adjudge.domain.tasks import TaskRules
 from adjudge.domain.verdict import Status, Usage
 
 SCHEMA_VERSION = 1
@@ -180,6 +181,7 @@ class Snapshot(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     seed: int = 0
     execution: Execution | None = None
     baseline: str = ""
+    tasks: TaskRules | None = None
 
 
 class CaseRewards(msgspec.Struct, frozen=True):

@@ -19,6 +19,7 @@ from adjudge.domain.providers import OpenRouter
 from adjudge.domain.reward import OnError, RewardFormula, RewardNode
 from adjudge.domain.scale import Binary, Levels
 from adjudge.domain.snippet import compile_snippet
+from adjudge.domain.tasks import TaskRules
 
 
 class Suite(msgspec.Struct, frozen=True, kw_only=True):
@@ -33,6 +34,7 @@ class Suite(msgspec.Struct, frozen=True, kw_only=True):
         openrouter: How its models are reached and routed.
         execution: How the agent under test is run before anything is judged; `None` to judge what is there.
         matrix: The factors of a factorial run.
+        tasks: What coding tasks are gated by.
         runs: Where the runs of the agent lie, a folder; empty for the usual place.
         runner: The agent that answers for `runner:/` models; Claude Code when none is named.
         rewards: Numbers composed from the scores of each case.
@@ -53,6 +55,7 @@ class Suite(msgspec.Struct, frozen=True, kw_only=True):
     openrouter: OpenRouter | None = None
     execution: Execution | None = None
     matrix: Matrix | None = None
+    tasks: TaskRules | None = None
     runs: str = ""
     runner: AgentSpec | None = None
     rewards: tuple[RewardNode, ...] = ()
@@ -97,11 +100,8 @@ class Suite(msgspec.Struct, frozen=True, kw_only=True):
                     f"threshold of {name!r}: decide_by must be point or interval, got {threshold.decide_by!r}"
                 )
         for judge in self.judges:
-            if isinstance(judge, BuiltinJudge) and judge.builtin not in BUILTIN_JUDGES:
-                known = ", ".join(sorted(BUILTIN_JUDGES))
-                problems.append(
-                    f"judge {judge.name!r}: there is no builtin judge {judge.builtin!r}; there are: {known}"
-                )
+            if isinstance(judge, BuiltinJudge):
+                problems += _builtin_problems(judge)
             if isinstance(judge, CheckJudge):
                 try:
                     compile_snippet(judge.code, judge.name)
@@ -120,6 +120,15 @@ class Suite(msgspec.Struct, frozen=True, kw_only=True):
             problems += [f"judge {judge.name!r} has two criteria called {name!r}" for name in duplicates(criteria)]
         if problems:
             raise ConfigError([Problem(message=text) for text in problems])
+
+
+def _builtin_problems(judge: BuiltinJudge) -> Iterator[str]:
+    known = {name for name, info in BUILTIN_JUDGES.items() if info.kind == "python"}
+    if judge.builtin in BUILTIN_JUDGES.keys() - known:
+        yield f"judge {judge.name!r}: {judge.builtin!r} asks a model, and no Python answers for it: use an LLMJudge"
+    elif judge.builtin not in known:
+        listed = ", ".join(sorted(known))
+        yield f"judge {judge.name!r}: there is no builtin judge {judge.builtin!r}; there are: {listed}"
 
 
 def _judge_problems(judge: Judge) -> Iterator[str]:

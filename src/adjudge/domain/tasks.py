@@ -105,6 +105,7 @@ class TaskRules(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
         quarantined: What does not gate, as of `today`.
         expired: Quarantines that are over, and gate again.
         selected: Only some of the tasks run, so that the others are not missing.
+        certificate: The file with the judge's certificate.
         against_point: A fall by more than `max_drop` fails also when it may be chance.
     """
 
@@ -119,4 +120,5 @@ class TaskRules(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     expired: tuple[Quarantined, ...] = ()
     selected: bool = False
     against_point: bool = False
+    certificate: str = ""
     calibration: Calibration = Calibration()

@@ -8,7 +8,7 @@ from pathlib import Path
 import msgspec
 
 from adjudge.cases import CaseFolder, read_run
-from adjudge.domain import AdjudgeError, CaseRef, CaseRun, ErrorKind, Execution, Failure, RunState
+from adjudge.domain import AdjudgeError, CaseRef, CaseRun, ErrorKind, Execution, ExecutionResult, Failure, RunState
 from adjudge.engine.material import collected
 from adjudge.engine.options import RunOptions
 from adjudge.engine.store import Store, put_execution
@@ -46,12 +46,18 @@ def make_stage(
     async def keep(key: str, done: CaseRun) -> None:
         await store.write([put_execution(done, key)])
 
+    async def settle(told: ExecutionResult) -> None:
+        await store.write([store.put_meta("execution", msgspec.json.encode(told))])
+
+    earlier = None if options.fresh else store.meta("execution")
     return Stage(
         execution,
         folders,
         run,
         kept={} if options.fresh else store.executions(),
         keep=keep,
+        settle=settle,
+        failures=msgspec.json.decode(earlier, type=ExecutionResult).hook_failures if earlier else (),
         environ=environ,
         note=note,
         again=options.retry_unscored,
@@ -65,8 +71,6 @@ async def executed(stage: Stage, store: Store) -> Executed:
         AdjudgeError: a hook does not let judging begin.
     """
     runs = await stage.execute()
-    told = msgspec.structs.replace(stage.result(), cases=())
-    await store.write([store.put_meta("execution", msgspec.json.encode(told))])
     try:
         await stage.before_scoring()
     except HookError as error:

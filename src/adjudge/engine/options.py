@@ -37,6 +37,8 @@ class RunOptions(msgspec.Struct, frozen=True, kw_only=True):
         agent_model: Of the agent under test, whatever the suite says.
         overrides: Input fields that are set for every case of the agent under test.
         baseline: The run to compare with.
+        accept_baseline: The scores of this run will be the baseline, so that it need not compare with the old one.
+        require_calibration: The gate is inconclusive without a judge that is calibrated.
         offline: Answer only from the journal and the cache.
         no_llm: Leave LLM judges out.
         keep_going: Run what can run when models lack credentials; their verdicts are unscored.
@@ -62,6 +64,8 @@ class RunOptions(msgspec.Struct, frozen=True, kw_only=True):
     agent_model: str | None = None
     overrides: dict[str, Any] = {}
     baseline: BaselineRun | None = None
+    accept_baseline: bool = False
+    require_calibration: bool = False
     offline: bool = False
     no_llm: bool = False
     keep_going: bool = False

@@ -6,6 +6,7 @@ import hashlib
 import importlib.util
 import os
 from collections.abc import Mapping
+from pathlib import Path
 
 import msgspec
 
@@ -30,6 +31,7 @@ from adjudge.domain import (
 )
 from adjudge.engine.options import RunOptions
 from adjudge.engine.planned_models import ModelPlanner, place_of, prefix_warnings
+from adjudge.engine.planned_tasks import identity_problems, planned_rules
 from adjudge.models import Endpoint, is_loopback, known
 from adjudge.prompts import template_problem
 
@@ -110,10 +112,18 @@ def make_plan(suite: Suite, options: RunOptions) -> RunPlan:
     warnings += prefix_warnings(judges, endpoints, len(stubs))
     if options.budget_usd is not None:
         _check_budget(endpoints, problems, warnings)
+    execution = _execution(suite, options)
+    if execution is not None and not options.offline and {stub.id for stub in stubs} - set(execution.submissions):
+        for problem in _absent_agents(execution, options, environ):
+            (warnings if problem.warning else problems).append(problem)
+    rules = suite.tasks
+    if rules is not None:
+        partial = len(stubs) < len(suite.source.stubs())
+        rules = planned_rules(rules, judges, endpoints, options, partial=partial)
+        problems += identity_problems(rules, accept=options.accept_baseline)
     if problems:
         raise ConfigError(problems)
     source = suite.source
-    execution = _execution(suite, options)
     snapshot = Snapshot(
         suite=suite.name,
         description=suite.description,
@@ -133,6 +143,7 @@ def make_plan(suite: Suite, options: RunOptions) -> RunPlan:
         seed=options.seed,
         execution=execution,
         baseline=options.baseline.figures.name if options.baseline else "",
+        tasks=rules,
     )
     return RunPlan(
         snapshot=snapshot,
@@ -156,6 +167,23 @@ def _execution(suite: Suite, options: RunOptions) -> Execution | None:
         models["skill"] = options.agent_model
     overrides = {**suite.execution.overrides, **options.overrides}
     return msgspec.structs.replace(suite.execution, models=models, overrides=overrides)
+
+
+def _absent_agents(execution: Execution, options: RunOptions, environ: Mapping[str, str]) -> list[Problem]:
+    """The agents under test that cannot be started; warnings where the run may go on all the same."""
+    from adjudge.execution import absent_programs  # with what it takes to run agents
+
+    here = Path.cwd()
+    config = Path(execution.config)
+    file = str(config.relative_to(here) if config.is_relative_to(here) else config) if execution.config else ""
+    found = []
+    for absent in absent_programs(execution, environ):
+        stops = absent.certain and not options.keep_going
+        hint = (
+            "--keep-going runs what can run" if stops else "unless a hook puts it there" if not absent.certain else ""
+        )
+        found.append(Problem(file=file, key=absent.key, message=absent.message, hint=hint, warning=not stops))
+    return found
 
 
 def _without(nodes: tuple[RewardNode, ...], judges: set[str]) -> tuple[RewardNode, ...]:

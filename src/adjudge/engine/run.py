@@ -43,7 +43,7 @@ from adjudge.engine.spare import SpareWorker
 from adjudge.engine.store import Statement, Store, put_times, put_verdict
 from adjudge.judges import Asked
 from adjudge.models import ModelRequest
-from adjudge.scoring import blocked_judges, decided, gate_judges
+from adjudge.scoring import blocked_judges, decided, gate_judges, hard_failure
 
 if TYPE_CHECKING:
     from adjudge.execution import Stage
@@ -233,6 +233,14 @@ class _Run:
         made = self._local(ref.id, outcome)
         await self._keep(made)
         asked = [item for item in outcome.items if item.asking is not None]
+        rules = self.plan.snapshot.tasks
+        if rules is not None and asked:
+            why = hard_failure(rules, ref.id, [verdict for verdict, _, _ in made])
+            if why:
+                for item in asked:
+                    judge = self.plan.judges[item.judge]
+                    await self._keep([(verdict, "", True) for verdict in skipped(ref.id, judge, why)])
+                return
         if not self.plan.snapshot.rewards or not asked:
             for item in asked:
                 await self._schedule(ref, item, asker, group, requests)

@@ -15,7 +15,8 @@ from adjudge.cases import CaseFolder
 from adjudge.domain import CaseRun, ErrorKind, RunState, TokenUsage
 from adjudge.execution.batch import Share, case_order, entries, shared_out
 from adjudge.execution.case_run import record_of
-from adjudge.execution.running import Done, Order, resolved, run_agent, skill_prompt
+from adjudge.execution.programs import resolved
+from adjudge.execution.running import Done, Order, run_agent, skill_prompt
 from adjudge.execution.setting import Setting, only_step, write_streams
 from adjudge.execution.workspace import Workspace, make_workspace, states
 from adjudge.prompts import InputError, fill
@@ -117,7 +118,8 @@ class BatchRunner:
                 for output in self.execution.outputs
                 if output.path
             }
-            whole = record_of(self.execution, case.id, [done], counts=counts)
+            left = [f"{name} is a link, and left out of the workspace" for name in workspace.left_out]
+            whole = record_of(self.execution, case.id, [done], counts=counts, notes=left)
             await self.finish(case, _part(whole, len(cases), first=case is cases[0]))
 
 

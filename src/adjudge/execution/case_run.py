@@ -15,23 +15,25 @@ from typing import Any
 
 import msgspec
 
-from adjudge.cases import CaseFolder
+from adjudge.cases import PATCH, CaseFolder
 from adjudge.domain import CaseRun, ErrorKind, Execution, OnFailure, RunState, Step, StepRun
 from adjudge.execution.collect import collect
 from adjudge.execution.files import merged, tokens, total, turns_of, worst, worst_state
 from adjudge.execution.hooks import HookError, HookOutputs, case_variables
+from adjudge.execution.programs import resolved
+from adjudge.execution.repository import check_out, keep_work
 from adjudge.execution.running import (
     Done,
     Order,
     per_model,
     per_model_turns,
-    resolved,
     run_agent,
     skill_prompt,
 )
 from adjudge.execution.setting import Setting, only_step, write_streams
 from adjudge.execution.workspace import Workspace, content_key, make_workspace, states
 from adjudge.prompts import InputError, fill
+from adjudge.sandbox import Checkout, GitError
 from adjudge.whole_files import write_json, write_whole
 
 
@@ -49,9 +51,10 @@ class CaseRunner:
         notes: list[str] = []
         try:
             workspace = await asyncio.to_thread(self._workspace, case, fields)
-        except OSError as error:
+        except (OSError, GitError) as error:
             text = f"its workspace cannot be made: {error}"
             return CaseRun(case=case.id, state=RunState.ERROR, kind=ErrorKind.INPUT, error=text)
+        notes += [f"{name} is a link, and left out of the workspace" for name in workspace.left_out]
         variables = case_variables(case.id, workspace.folder, case.source)
         home.mkdir(parents=True, exist_ok=True)
         self._keep_input(case, home, workspace.folder)
@@ -79,8 +82,10 @@ class CaseRunner:
                 with contextlib.suppress(HookError):
                     after = {"STEP_EXIT_CODE": str(steps[-1].exit_code)} if steps else {}
                     await hooks.run("after_each", workspace.folder, case=case.id, variables={**variables, **after})
-        counts = {}
-        if per_case:
+        counts: dict[str, int] = {}
+        if workspace.checkout is not None:
+            broken = broken or await asyncio.to_thread(self._keep_work, case, workspace.checkout, dones, counts, notes)
+        elif per_case:
             counts = await asyncio.to_thread(
                 collect, workspace, home, self.execution.outputs, notes, own_metrics=any(d.metrics for d in dones)
             )
@@ -96,6 +101,8 @@ class CaseRunner:
                 notes.append("the project is no git repository: whether the agent changed it is not known")
         if per_case:
             await asyncio.to_thread(shutil.rmtree, workspace.folder, ignore_errors=True)
+        if workspace.checkout is not None:
+            await asyncio.to_thread(shutil.rmtree, workspace.checkout.shadow.folder, ignore_errors=True)
         return record_of(
             self.execution,
             case.id,
@@ -114,7 +121,30 @@ class CaseRunner:
         own = [f"{run.relative_to(project).as_posix()}/"] if run.is_relative_to(project) else []
         return [".adjudge/", "eval/runs/", *own]
 
+    def _keep_work(
+        self, case: CaseFolder, checkout: Checkout, dones: Sequence[Done], counts: dict[str, int], notes: list[str]
+    ) -> str:
+        """Keep what was done to the repository; says why that cannot be known."""
+        spec = self.execution.agent
+        try:
+            counts[PATCH], said = keep_work(
+                checkout,
+                self.setting.home(case.id),
+                prompt=str(case.inputs.get("prompt", "")),
+                events=[event for done in dones for event in done.events],
+                said=dones[-1].run.output if dones else "",
+                source=spec.name if spec.template is None else "cli",
+            )
+        except (GitError, OSError) as error:
+            return f"what the agent changed cannot be known: {error}"
+        notes += said
+        return ""
+
     def _workspace(self, case: CaseFolder, fields: Mapping[str, Any]) -> Workspace:
+        if case.repository is not None:
+            folder = self.setting.root / "cases" / case.id
+            checkout = check_out(case.repository, folder, self.setting.environ)
+            return Workspace(folder=folder, before={}, checkout=checkout)
         if self.execution.in_repo:
             return Workspace(folder=self.setting.project, before={})
         return make_workspace(
@@ -182,6 +212,8 @@ class CaseRunner:
     def _keep_input(self, case: CaseFolder, home: Path, folder: Path) -> None:
         """The input as the agent is given it, whatever it writes over it later."""
         for name in ("input.yaml", "input.yml", "input.json"):
+            if case.repository is not None:
+                return
             source = folder / name if not self.execution.in_repo else Path(case.source, name)
             if source.is_file() and not source.is_symlink():
                 shutil.copyfile(source, home / name)

@@ -81,7 +81,7 @@ def _kept(source: Path, target: Path, state: State, budget: list[int]) -> bool:
             return False
         try:
             with target.open("wb") as out:
-                shutil.copyfileobj(file, out, 1 << 20)
+                shutil.copyfileobj(file, out, 1 << 16)
         except OSError:
             return False
     return True

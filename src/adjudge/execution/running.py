@@ -16,9 +16,7 @@ from adjudge.agents import (
     Ran,
     Task,
     Told,
-    absence,
     agent_of,
-    expand,
     run_process,
     secrets_of,
     without_secrets,
@@ -26,6 +24,7 @@ from adjudge.agents import (
 from adjudge.cases import events_of
 from adjudge.domain import AgentSpec, ErrorKind, RunState, StepRun, TokenUsage, Usage
 from adjudge.domain.secrets import looks_secret
+from adjudge.execution.programs import absent_program
 
 LAST_WORDS = 4000
 """Characters of what a step said last that later steps may use."""
@@ -97,8 +96,8 @@ async def run_agent(order: Order, environ: Mapping[str, str]) -> Done:
 async def _run(order: Order, environ: Mapping[str, str], home: Path) -> Done:
     spec = order.spec
     agent = agent_of(spec)
-    absent = absence(agent, environ)
-    if absent and "/" not in agent.binary:  # a path may start at the workspace
+    absent = absent_program(spec, environ, order.env)
+    if absent:
         raise AgentError(ErrorKind.CONFIG, absent)
     by_flag = spec.name == "claude-code" or spec.template is not None
     instructions = "" if by_flag else order.task.system_prompt
@@ -248,13 +247,3 @@ def secret_values(env: Mapping[str, str]) -> list[str]:
         for name, value in env.items()
         if len(value) >= 8 and looks_secret(name, value) and "AUTHOR" not in name.upper()
     ]
-
-
-def resolved(env: Mapping[str, str], environ: Mapping[str, str]) -> dict[str, str]:
-    """`$NAME` replaced by the variable; an entry that is only a variable that is not set is left out."""
-    found: dict[str, str] = {}
-    for name, value in env.items():
-        text = expand(value, environ)
-        if text or not value.startswith("$"):
-            found[name] = text
-    return found

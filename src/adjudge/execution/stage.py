@@ -9,28 +9,34 @@ import json
 import shutil
 import tempfile
 import time
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 
 import msgspec
 
 from adjudge.agents import AgentError, agent_of, version_of
 from adjudge.cases import CaseFolder
-from adjudge.domain import CaseRun, ErrorKind, Execution, ExecutionResult, RunMode, RunState
+from adjudge.domain import AdjudgeError, CaseRun, ErrorKind, Execution, ExecutionResult, RunMode, RunState
 from adjudge.execution.batch_run import BatchRunner
 from adjudge.execution.case_run import CaseRunner
 from adjudge.execution.files import case_entry, run_result
 from adjudge.execution.hooks import HookError, Hooks, hook_variables
+from adjudge.execution.repository import submitted_run
 from adjudge.execution.setting import Setting
-from adjudge.execution.workspace import RESOURCES, content_key
+from adjudge.execution.workspace import RESOURCES, content_key, links_left_out
 from adjudge.whole_files import write_json
 
 Keep = Callable[[str, CaseRun], Awaitable[None]]
 """Makes the record of a case's run durable: (its key, the record)."""
+Settle = Callable[[ExecutionResult], Awaitable[None]]
+"""Makes what is told of the whole stage durable, without its cases, which are kept one by one."""
+ELSEWHERE = "work done elsewhere"
+_OF_CASES = ("before_each", "before_step", "after_step", "after_each")
 
 
 class Stage:
-    """Runs the agent on cases. `kept` are the records of an earlier session, case -> (key, record)."""
+    """Runs the agent on cases. `kept` are the records of an earlier session, case -> (key, record), and `failures` what
+    failed of its hooks."""
 
     def __init__(
         self,
@@ -40,6 +46,8 @@ class Stage:
         *,
         kept: Mapping[str, tuple[str, CaseRun]],
         keep: Keep,
+        settle: Settle,
+        failures: Sequence[str] = (),
         environ: Mapping[str, str],
         note: Callable[[str], None],
         again: bool = False,
@@ -49,6 +57,8 @@ class Stage:
         self.run = run
         self._kept = kept
         self._keep = keep
+        self._settle = settle
+        self._earlier = tuple(failures)
         self._environ = environ
         self._note = note
         self._again = again
@@ -64,16 +74,18 @@ class Stage:
         self.hooks = Hooks(execution.hooks, run / "hooks", variables, environ=environ, note=note)
         self._setting = Setting(execution, run, self._root, self.hooks, environ)
         self._version = self._agent_version()
-        shared = [Path(file.source) for file in execution.files if file.source]
-        if not execution.in_repo:
-            shared += [self._setting.project / name for name in RESOURCES]
         agents = [execution.agent, *(step.agent for step in execution.steps if step.agent is not None)]
-        shared += [Path(name) for agent in agents for name in agent.plugin_dirs]
-        plain = msgspec.structs.replace(execution, parallelism=1, max_failure_rate=0.0)
+        plain = msgspec.structs.replace(execution, parallelism=1, max_failure_rate=0.0, submissions={})
         self._key = hashlib.sha256(msgspec.json.encode(plain, order="sorted"))
         self._key.update(self._version.encode())
-        self._key.update(" ".join(map(content_key, shared)).encode())
+        project = self._setting.project
+        shared = [content_key(Path(file.source)) for file in execution.files if file.source]
+        if not execution.in_repo:
+            shared += [content_key(project / name, below=project) for name in RESOURCES]
+        shared += [content_key(Path(name)) for agent in agents for name in agent.plugin_dirs]
+        self._key.update(" ".join(shared).encode())
         self._runs: dict[str, CaseRun] = {}
+        self._began = False
 
     def home(self, case: str) -> Path:
         """Where what is left of a case lies."""
@@ -85,7 +97,11 @@ class Stage:
         done = {case.id for case in self.cases if self._is_done(case)}
         todo = [case for case in self.cases if case.id not in done]
         self._runs = {case: self._kept[case][1] for case in done}
+        self._earlier = self._still(self._earlier, done, all_kept=not todo)
         if todo:
+            self._began = True
+            for name in [] if self.execution.in_repo else links_left_out(self._setting.project):
+                self._note(f"{name} is a link to no file of the project: no workspace holds it")
             self._root.mkdir(parents=True, exist_ok=True)
             try:
                 self._setting.common = await self.hooks.run("before_all", self._setting.project, also=self._root)
@@ -98,6 +114,7 @@ class Stage:
                 else:
                     await self._each(todo)
         self._write(time.monotonic() - began)
+        await self._settle(self._told())
         return self._runs
 
     async def before_scoring(self) -> None:
@@ -105,26 +122,52 @@ class Stage:
         await self.hooks.run("before_scoring", self._setting.project)
 
     async def close(self) -> None:
-        """What follows when everything is judged, whatever happened before."""
+        """What follows when everything is judged, whatever happened before: `after_all` where `before_all` was begun,
+        `before_report` always, and their failures into the result."""
         with contextlib.suppress(HookError):
-            await self.hooks.run("after_all", self._setting.project)
+            if self._began:
+                await self.hooks.run("after_all", self._setting.project)
             await self.hooks.run("before_report", self._setting.project)
         await asyncio.to_thread(shutil.rmtree, self._root, ignore_errors=True)
+        try:
+            await self._settle(self._told())
+        except AdjudgeError as error:  # what follows a run must come to its end
+            self._note(f"what failed of the hooks cannot be kept: {error}")
 
     def result(self) -> ExecutionResult:
         """How the runs went, in order of the cases' names."""
         execution = self.execution
         return ExecutionResult(
-            agent=execution.agent.name if execution.agent.template is None else "cli",
+            agent=self._agent(),
             agent_version=self._version,
             model=self._setting.model,
             mode=execution.mode,
             cases=tuple(self._runs[case] for case in sorted(self._runs)),
             max_failure_rate=execution.max_failure_rate,
-            hook_failures=tuple(self.hooks.failures),
+            hook_failures=tuple(dict.fromkeys((*self._earlier, *self.hooks.failures))),
         )
 
+    def _told(self) -> ExecutionResult:
+        return msgspec.structs.replace(self.result(), cases=())
+
+    @staticmethod
+    def _still(failures: Sequence[str], done: Iterable[str], *, all_kept: bool) -> tuple[str, ...]:
+        """What failed in an earlier session of the hooks of runs that are kept. What stopped one is no longer true; nor
+        is what failed before judging and before the report, which is done anew."""
+        again = ("before_scoring", "before_report")
+        if all_kept:
+            return tuple(text for text in failures if not text.startswith(tuple(f"hook {name}." for name in again)))
+        mine = tuple(f"hook {phase}.{case}." for phase in _OF_CASES for case in done)
+        return tuple(text for text in failures if text.startswith(mine))
+
+    def _agent(self) -> str:
+        if set(self.execution.submissions) >= {case.id for case in self.cases}:
+            return ELSEWHERE
+        return self.execution.agent.name if self.execution.agent.template is None else "cli"
+
     def _agent_version(self) -> str:
+        if self._agent() == ELSEWHERE:
+            return ""
         try:
             return version_of(agent_of(self.execution.agent), self._environ)
         except (AgentError, OSError):
@@ -140,6 +183,10 @@ class Stage:
         """Of everything that can change what the agent does with a case."""
         digest = self._key.copy()
         digest.update(json.dumps(case.inputs, sort_keys=True, default=str).encode())
+        submission = self.execution.submissions.get(case.id)
+        if submission is not None:
+            digest.update(msgspec.json.encode(submission))
+            digest.update(content_key(Path(submission.trace)).encode() if submission.trace else b"")
         for name in ("answers.yaml", *(file.dest for file in self.execution.files if not file.source)):
             digest.update(content_key(Path(case.source, name)).encode())
         return digest.hexdigest()
@@ -151,12 +198,20 @@ class Stage:
         async def one(case: CaseFolder) -> None:
             async with places:
                 shutil.rmtree(self._setting.home(case.id), ignore_errors=True)
-                run = await runner.run(case)
-                await self._finish(case, run)
+                await self._finish(case, await self._one(runner, case))
 
         async with asyncio.TaskGroup() as group:
             for case in cases:
                 group.create_task(one(case))
+
+    async def _one(self, runner: CaseRunner, case: CaseFolder) -> CaseRun:
+        """Run the agent on a case, or take in what was done elsewhere."""
+        submission = self.execution.submissions.get(case.id)
+        if submission is None:
+            return await runner.run(case)
+        folder = self._root / "cases" / case.id
+        home = self._setting.home(case.id)
+        return await asyncio.to_thread(submitted_run, case, submission, folder, home, self._environ)
 
     async def _finish(self, case: CaseFolder, run: CaseRun) -> None:
         home = self._setting.home(case.id)

@@ -35,6 +35,7 @@ FORMATS: dict[str, str] = {
     "eval_yaml": "adjudge.formats.eval_yaml",
     "rewardkit": "adjudge.formats.rewardkit",
     "banana": "adjudge.formats.banana",
+    "golden": "adjudge.formats.golden",
 }
 """Every format with its module, in the order in which they are asked whether a path is theirs."""
 

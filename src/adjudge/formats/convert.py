@@ -81,7 +81,7 @@ class Converter:
             if (
                 isinstance(option, msgspec.inspect.DictType)
                 and isinstance(node.value, dict)
-                and (_has_struct(option.value_type) or isinstance(option.value_type, msgspec.inspect.StrType))
+                and not isinstance(option.value_type, msgspec.inspect.AnyType)
             ):
                 pairs = {k: self.value(v, option.value_type, f"{path}.{k}") for k, v in node.value.items()}
                 return {k: v for k, v in pairs.items() if v is not _FAILED}

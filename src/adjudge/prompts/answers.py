@@ -140,7 +140,7 @@ def _one(arguments: Any, slot: Slot) -> Answer:
         if not isinstance(raw, bool):
             return _failed(ErrorKind.UNPARSEABLE, f"'flagged' must be true or false, got {shown(raw)}", rationale)
         return Answer(not raw, rationale)
-    if raw is None and slot.criterion.abstain:
+    if slot.criterion.abstain and (raw is None or _is_cannot_tell(raw, slot.criterion)):
         return Answer(None, rationale, abstained=True)
     scale = scale_of(slot.criterion)
     expected = bool if isinstance(scale, Binary) else str if isinstance(scale, Levels) else (int, float)
@@ -151,6 +151,10 @@ def _one(arguments: Any, slot: Slot) -> Answer:
         return Answer(scale.validate(raw), rationale)
     except OffScaleError as error:
         return _failed(ErrorKind.OFF_SCALE, f"{error}{where}", rationale)
+
+
+def _is_cannot_tell(raw: Any, criterion: Criterion) -> bool:
+    return isinstance(raw, int | float) and not isinstance(raw, bool) and raw == criterion.cannot_tell
 
 
 def _decoded(text: str) -> Any:

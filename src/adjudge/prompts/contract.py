@@ -140,7 +140,10 @@ def _asked(slot: Slot) -> str:
     text = "true if the criterion is met, else false" if isinstance(scale, Binary) else scale.describe()
     if isinstance(scale, Levels) and slot.field != "preferred":
         text += ", from worst to best"
-    return text + ("; null if the material does not let you tell" if slot.criterion.abstain else "")
+    if not slot.criterion.abstain:
+        return text
+    word = "null" if slot.criterion.cannot_tell is None else str(slot.criterion.cannot_tell)
+    return f"{text}; {word} if the material does not let you tell"
 
 
 def answer_schema(slot: Slot) -> dict[str, Any]:
@@ -151,7 +154,10 @@ def answer_schema(slot: Slot) -> dict[str, Any]:
     binary = isinstance(scale, Binary)
     description = _asked(slot) if binary else f"The score: {_asked(slot)}"
     value: dict[str, Any] = {**scale.schema(), "description": description}
-    if slot.criterion.abstain:
+    if slot.criterion.cannot_tell is not None and slot.criterion.abstain:
+        bounds = [slot.criterion.cannot_tell, *(value[key] for key in ("minimum", "maximum") if key in value)]
+        value |= {"minimum": min(bounds), "maximum": max(bounds)}
+    elif slot.criterion.abstain:
         value = {"anyOf": [scale.schema(), {"type": "null"}], "description": description}
     return _object({"rationale": {"type": "string", "description": _RATIONALE}, slot.field: value})
 

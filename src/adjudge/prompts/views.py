@@ -54,13 +54,17 @@ class OutputsView(Mapping[str, Any]):
         return len(self._record)
 
     def __bool__(self) -> bool:
-        return bool(self._record["files"])
+        return bool(self._record["files"]) or "trace" in self._record
 
     def __str__(self) -> str:
-        return str(self._record["files"])
+        return self.listing(None)
 
     def listing(self, room: int | None) -> str:
-        """The listing of its files, as `FilesView` gives it."""
+        """The listing of its files, as `FilesView` gives it; of work on a repository the patch and the last words."""
+        trace = self._record.get("trace")
+        if trace:
+            text = f"### Patch\n\n{trace['diff']}\n\n### Final message\n\n{trace['final_message']}\n"
+            return text if room is None else cut(text, room)
         return str(self._record["files"].listing(room))
 
 

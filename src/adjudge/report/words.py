@@ -87,10 +87,10 @@ def value(raw: Value | None) -> str:
 
 
 def threshold(bounds: Threshold | None) -> str:
-    """`min_pass_rate 0.8, max_error_rate 0`, or nothing."""
+    """`min_pass_rate 0.8, max_drop 0.1`, or nothing."""
     if bounds is None:
         return ""
-    keys = ("min_mean", "min_pass_rate", "min_win_rate", "max_error_rate")
+    keys = ("min_mean", "min_pass_rate", "min_win_rate", "max_error_rate", "max_drop")
     return ", ".join(f"{key} {getattr(bounds, key):g}" for key in keys if getattr(bounds, key) is not None)
 
 
@@ -148,7 +148,7 @@ def rewards(result: RunResult) -> list[str]:
     formula = [reward for case in result.rewards for reward in case.rewards if reward.kind == "formula"]
     if len(formula) > MOST_REWARDS:
         known = [reward.score for reward in formula if reward.score is not None]
-        mean = f"mean {sum(known) / len(known):.4g} over {len(known)} cases" if known else "no value"
+        mean = f"mean {sum(known) / len(known):.4g} over {count(len(known), 'case', 'cases')}" if known else "no value"
         without = f", {len(formula) - len(known)} without a value" if len(known) < len(formula) else ""
         return [f"{formula[0].name}: {mean}{without}"]
     for case in result.rewards:

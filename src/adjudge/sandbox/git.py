@@ -54,11 +54,11 @@ class Shadow(msgspec.Struct, frozen=True, kw_only=True):
         counts = self._git(*_DIFF, "--numstat", "-z", before, after).split("\0")
         at = 0
         while at + 1 < len(counts):
-            added, removed, path = counts[at].split("\t", 2)
+            plus, minus, path = counts[at].split("\t", 2)
             if not path:  # a rename: the old and the new name follow
                 path = counts[at + 2]
                 at += 2
-            lines[path] = (0, 0, True) if added == "-" else (int(added), int(removed), False)
+            lines[path] = (0, 0, True) if plus == "-" else (int(plus), int(minus), False)
             at += 1
         found = []
         at = 0

@@ -10,6 +10,7 @@ from adjudge.scoring.people import compare_with_people, human_label
 from adjudge.scoring.reduce import decided, normalise, reduce_samples
 from adjudge.scoring.reward import gate_judges, reward_value
 from adjudge.scoring.summarise import summarise
+from adjudge.scoring.tasks import hard_failure
 
 __all__ = [
     "BaselineLimits",
@@ -24,6 +25,7 @@ __all__ = [
     "decide",
     "decided",
     "gate_judges",
+    "hard_failure",
     "human_label",
     "normalise",
     "reduce_samples",

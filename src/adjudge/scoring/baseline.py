@@ -271,7 +271,8 @@ def _check(
     failed = fell > drop + TOLERANCE
     name = "pass_rate" if kinds == {True} else "mean"
     moved = "equal to" if abs(fell) <= TOLERANCE else f"{abs(fell):.4g} {'worse' if fell > 0 else 'better'} than"
-    text = f"{name} {now:.4g}, {moved} the baseline's {then:.4g} over {len(common)} cases of both"
+    cases = "1 case" if len(common) == 1 else f"{len(common)} cases"
+    text = f"{name} {now:.4g}, {moved} the baseline's {then:.4g} over {cases} of both"
     lost = len(had) - len(common)
     text += f" ({lost} scored there alone)" if lost else ""
     text += f", {'more than' if failed else 'within'} the drop of {drop:g}"

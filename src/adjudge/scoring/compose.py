@@ -37,6 +37,7 @@ from adjudge.scoring.panel import panel_agreement, panel_scores
 from adjudge.scoring.reduce import decided, penalised, reduce_samples
 from adjudge.scoring.reward import RewardScorer
 from adjudge.scoring.summarise import summarise
+from adjudge.scoring.tasks import task_checks
 
 
 class BaselineLimits(msgspec.Struct, frozen=True, kw_only=True):
@@ -115,7 +116,10 @@ def compose(
             rewards=rewards,
             pass_threshold=snapshot.pass_threshold,
             execution=execution,
-            regressions=_regressions(snapshot, summaries, scores, baseline, limits),
+            regressions=[
+                *_regressions(snapshot, summaries, scores, baseline, limits),
+                *_tasks(snapshot, scores),
+            ],
         ),
         judges=tuple(summaries),
         scores=tuple(scores),
@@ -160,6 +164,12 @@ def _regressions(
         every_judge=limits.every_judge,
         allow_missing=limits.allow_missing,
     )
+
+
+def _tasks(snapshot: Snapshot, scores: list[Score]) -> list[GateCheck]:
+    if snapshot.tasks is None:
+        return []
+    return task_checks(snapshot.tasks, [stub.id for stub in snapshot.cases], scores)
 
 
 def _rewards(snapshot: Snapshot, scores: Iterable[Score]) -> tuple[CaseRewards, ...]:

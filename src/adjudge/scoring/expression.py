@@ -61,8 +61,25 @@ class FormulaError(ValueError):
     """A formula that is not of this language, or that has no value for a case."""
 
 
+def _parsed(text: str) -> ast.Module:
+    """A formula as Python reads it between parentheses, where line breaks mean nothing; with assignments, a statement
+    a line."""
+    try:
+        # Brackets of both kinds: a text that closes the one and opens it again would fit within that kind alone.
+        ast.parse(f"(\n{text}\n)", mode="eval")
+        listed = ast.parse(f"[\n{text}\n]", mode="eval").body
+        if isinstance(listed, ast.List) and len(listed.elts) == 1:
+            return ast.Module([ast.Expr(listed.elts[0])], [])
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        pass
+    try:
+        return ast.parse(text)
+    except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
+        raise FormulaError(f"is no expression: {getattr(error, 'msg', None) or error}") from None
+
+
 class Formula:
-    """A formula over judges.
+    """A formula over judges: one expression, on any number of lines, or assignments with an expression as the last.
 
     Raises (when made):
         FormulaError: it is not of the language, or refers to what is no judge.
@@ -76,10 +93,7 @@ class Formula:
             if plain.isidentifier() and sum(_plain(other) == plain for other in names) == 1:
                 self._aliases.setdefault(plain, name)
         self._judges = frozenset(names)
-        try:
-            tree = ast.parse(text.strip())
-        except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
-            raise FormulaError(f"is no expression: {getattr(error, 'msg', None) or error}") from None
+        tree = _parsed(text.strip())
         if sum(1 for _ in ast.walk(tree)) > MAX_NODES:
             raise FormulaError(f"is too long: more than {MAX_NODES} parts")
         if not tree.body or not isinstance(tree.body[-1], ast.Expr):
@@ -91,6 +105,12 @@ class Formula:
         bound: set[str] = set()
         for statement in tree.body:
             self._check(statement, bound, found)
+        lost = next((statement for statement in tree.body[:-1] if isinstance(statement, ast.Expr)), None)
+        if lost is not None:
+            raise FormulaError(f"line {lost.lineno} comes to nothing: only the value of the last line counts")
+        read = {node.id for node in ast.walk(tree) if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load)}
+        if bound - read:
+            raise FormulaError(f"{min(bound - read)} is assigned and never used: the last line is the whole value")
         self.judges = tuple(dict.fromkeys(found))
 
     def value(self, values: Mapping[str, float]) -> float:

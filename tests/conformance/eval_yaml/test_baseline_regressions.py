@@ -213,7 +213,7 @@ def test_the_command_line_holds_a_run_against_another(tmp_path: Path) -> None:
     gate = call("gate", "c", cwd=tmp_path, env=env)
     assert gate.returncode == 1
     assert gate.stdout.startswith("fail: suite\n")
-    assert "ok: mean 3, 2 worse than the baseline's 5 over 1 cases of both" in gate.stdout
+    assert "ok: mean 3, 2 worse than the baseline's 5 over 1 case of both" in gate.stdout
 
 
 @pytest.mark.parametrize(

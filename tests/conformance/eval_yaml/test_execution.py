@@ -331,18 +331,16 @@ def test_a_share_of_failures_may_be_admitted(tmp_path: Path) -> None:
         assert found.gate.decision is decision
 
 
-def test_an_agent_that_cannot_start_is_broken_and_nothing_of_it_is_judged(tmp_path: Path) -> None:
+def test_an_agent_that_cannot_start_is_told_in_one_line_and_nothing_runs(tmp_path: Path) -> None:
     runner = {"type": "cli", "command": ["no-such-program-at-all"]}
     config = write_suite(tmp_path, cases={"case-1": INPUT}, runner=runner, execution={"prompt": "do it"})
     adjudge = Path(sys.executable).with_name("adjudge")
     command = [str(adjudge), "run", str(config), "--output", "run", "--quiet"]
     ended = subprocess.run(command, capture_output=True, text=True, timeout=60, check=False)
-    assert ended.returncode == 4, ended.stderr
-    result = json.loads((tmp_path / "run/result.json").read_text())
-    (score,) = result["scores"]
-    assert score.get("value") is None
-    assert "no-such-program-at-all" in json.dumps(score)
-    assert entry(tmp_path)["exit_code"] is None
+    assert ended.returncode == 2, ended.stderr
+    (line,) = [line for line in ended.stderr.splitlines() if "no-such-program-at-all" in line]
+    assert line.startswith("eval.yaml: error: runner: the agent cli needs no-such-program-at-all")
+    assert not (tmp_path / "run").exists()
 
 
 @pytest.mark.parametrize(

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import subprocess
+import sys
 import time
 from collections.abc import Mapping
 from pathlib import Path
@@ -168,6 +170,51 @@ def test_hooks_afterwards_all_run_and_fail_nothing(tmp_path: Path, phase: str) -
     assert found.scores[0].value is True
 
 
+@pytest.mark.parametrize("phase", ["after_all", "before_report"])
+def test_what_fails_of_the_last_hooks_is_in_the_result_and_the_report(tmp_path: Path, phase: str) -> None:
+    hooks = {phase: {"command": "exit 3", "description": "clean up"}}
+    found = ran(tmp_path, "true", hooks)
+    for result in (found, adjudge.read(tmp_path / "run")):
+        assert result.execution is not None
+        (told,) = result.execution.hook_failures
+        assert told.startswith(f"hook {phase}.0 (clean up): ended with exit status 3")
+    subprocess.run([Path(sys.executable).with_name("adjudge"), "report", "run"], check=True, timeout=60)
+    assert told in (tmp_path / "run/report.html").read_text().replace("&#39;", "'")
+
+
+def test_a_failure_of_a_run_that_is_kept_stays_in_the_result(tmp_path: Path) -> None:
+    fails = {"command": "[ $CASE_ID != a ]", "on_failure": "continue"}
+    hooks = {"before_each": fails, "after_all": f"[ -e {tmp_path}/ready ]"}
+
+    def failures(**options: Any) -> list[str]:
+        suite = config(tmp_path, noted(tmp_path, "agent"), hooks, cases={"a": INPUT, "b": INPUT})
+        found = judged(suite, **options)
+        assert found.execution is not None
+        return [text.split()[1] for text in found.execution.hook_failures]
+
+    assert failures() == ["before_each.a.0", "after_all.0"]
+    assert failures() == ["before_each.a.0", "after_all.0"]  # nothing ran
+    (tmp_path / "cases/b/input.yaml").write_text("request: other\n")
+    hooks["after_all"] = f"[ -e {tmp_path}/ready ]"
+    (tmp_path / "ready").touch()
+    (tmp_path / "run/cases/b").rename(tmp_path / "gone")
+    assert failures() == ["before_each.a.0"]  # only b ran
+    assert len(story(tmp_path)) == 3
+    assert failures(fresh=True) == ["before_each.a.0"]
+
+
+def test_what_surrounds_all_runs_is_left_out_when_none_is_run(tmp_path: Path) -> None:
+    hooks = {phase: noted(tmp_path, phase) for phase in ("before_all", "after_all", "before_report")}
+    suite = config(tmp_path, noted(tmp_path, "agent"), hooks)
+    whole = ["before_all", "agent", "after_all", "before_report"]
+    judged(suite)
+    assert story(tmp_path) == whole
+    judged(suite)
+    assert story(tmp_path) == [*whole, "before_report"]
+    judged(suite, fresh=True)
+    assert story(tmp_path) == [*whole, "before_report", *whole]
+
+
 def test_a_step_whose_hook_fails_is_followed_by_its_hooks_all_the_same(tmp_path: Path) -> None:
     phases = ("after_step", "after_each", "after_all")
     hooks = {"before_step": "exit 1", **{phase: noted(tmp_path, phase) for phase in phases}}
@@ -194,7 +241,7 @@ def test_when_the_hook_before_judging_fails_nothing_is_judged_and_runs_are_kept(
     assert story(tmp_path) == ["agent", "after_all"]
     (tmp_path / "ready").touch()
     assert judged(suite).gate.decision is Decision.PASS
-    assert story(tmp_path) == ["agent", "after_all", "judge", "after_all"]
+    assert story(tmp_path) == ["agent", "after_all", "judge"]
 
 
 def test_a_hook_runs_when_its_condition_holds(tmp_path: Path) -> None:

@@ -139,7 +139,7 @@ def test_costs_of_steps_are_added_up_once(tmp_path: Path) -> None:
 
 
 def test_a_step_whose_program_is_not_there_breaks_the_case(tmp_path: Path) -> None:
-    absent = step("b", "x", runner={"type": "cli", "command": ["no-such-program"]})
+    absent = step("b", "x", runner={"type": "cli", "command": ["./no-such-program"]})
     found = ran(tmp_path, step("a", "true"), absent, step("c", "true"))
     assert entry(tmp_path)["state"] == "error"
     assert entry(tmp_path)["aborted_at_step"] == "b"

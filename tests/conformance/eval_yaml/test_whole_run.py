@@ -11,7 +11,7 @@ import pytest
 import yaml
 
 import adjudge
-from adjudge.domain import RunResult, RunState
+from adjudge.domain import ConfigError, RunResult, RunState
 from tests.support.configs import check, errors
 
 AGENT = """#!/bin/bash
@@ -124,8 +124,17 @@ def test_a_time_out_is_minus_one_and_no_other_case_hides_it(tmp_path: Path) -> N
     assert result.decision == "fail"
 
 
-def test_an_agent_that_cannot_start_breaks_the_run_and_scores_nothing(tmp_path: Path) -> None:
-    config = write(tmp_path, "", runner={"type": "cli", "command": "no-such-program-here {output_dir}"})
+def test_an_agent_that_cannot_start_is_an_error_before_anything_runs(tmp_path: Path) -> None:
+    hooks = {"before_all": [{"command": f"touch {tmp_path}/began"}]}
+    config = write(tmp_path, "", runner={"type": "codex"}, hooks=hooks, execution={"prompt": "do it"})
+    with pytest.raises(ConfigError, match=r"eval\.yaml: error: runner: the agent codex needs codex, .*npm i"):
+        run(config, environ={"PATH": "/nowhere"})
+    assert not (tmp_path / "run").exists()
+    assert not (tmp_path / "began").exists()
+
+
+def test_an_agent_that_turns_out_not_to_start_breaks_the_run_and_scores_nothing(tmp_path: Path) -> None:
+    config = write(tmp_path, "", runner={"type": "cli", "command": "./no-such-program-here {output_dir}"})
     result = run(config)
     assert (result.decision, result.exit_code) == ("broken", 4)
     assert set(states(result).values()) == {RunState.ERROR}

@@ -84,7 +84,10 @@ class ExecutionReader:
         interceptions = tuple(self._interceptions(runner, given))
         permissions = Permissions(allow=tuple(self._allowed("allow")), deny=tuple(self._allowed("deny")))
         files = tuple(self._files(mode))
-        target = (skill, given.prompt, steps, agent is not None and agent.template)
+        prompt, arguments = given.prompt or "", given.arguments or ""
+        if not any((skill, prompt, steps)) and self._says_no_skill():
+            prompt, arguments = arguments, ""
+        target = (skill, prompt, steps, agent is not None and agent.template)
         if not any(target):
             return None
         models = config.models
@@ -98,8 +101,8 @@ class ExecutionReader:
             mode=RunMode(mode),
             agent=agent or AgentSpec(),
             skill=skill,
-            prompt=given.prompt or "",
-            arguments=given.arguments or "",
+            prompt=prompt,
+            arguments=arguments,
             steps=steps,
             models={role: model for role, model in named.items() if model},
             env={name: str(value) for name, value in (given.env or {}).items()},
@@ -116,6 +119,13 @@ class ExecutionReader:
             project=str(self._roots[1]),
             config=str(self._path),
         )
+
+    def _says_no_skill(self) -> bool:
+        """True where `skill: null` is written, which makes the arguments the whole prompt."""
+        execution = self._root.value.get("execution")
+        sections = (self._root, execution)
+        maps = [node.value for node in sections if node is not None and isinstance(node.value, dict)]
+        return any("skill" in keys and keys["skill"].value is None for keys in maps)
 
     def _error(self, key: str, message: str, *, hint: str = "", warning: bool = False) -> None:
         self._converter.add_at(place_of(self._root, key), key, message, hint=hint, warning=warning)
@@ -146,6 +156,8 @@ class ExecutionReader:
             self._error("execution.prompt", "is empty")
         if given.steps and (skill or prompt):
             self._error("execution.steps", "cannot go with a skill or a prompt: each step has its own")
+        if given.project_hooks:
+            self._error("execution.project_hooks", "is not used: the project's own hooks are not run", warning=True)
         if given.steps and mode == "batch":
             self._error("execution.steps", "need mode: case")
         if runner.workspace_mode not in (None, "repo"):

@@ -10,8 +10,9 @@ from adjudge.formats.eval_yaml.schema import MatrixConfig
 
 def read_matrix(given: MatrixConfig, report: Callable[..., None], *, runs: bool) -> Matrix:
     """The design, after reporting what is wrong with it. `runs` says whether there is an agent to run."""
-    if not runs:
-        report("matrix", "needs an agent to run: execution with a skill, a prompt or steps, or a cli runner")
+    if not runs:  # collected outputs can be judged all the same, and --matrix says that it needs one
+        text = "is not used without an agent to run: execution with a skill, a prompt or steps, or a cli runner"
+        report("matrix", text, warning=True)
     if not given.factors:
         report("matrix.factors", "is empty")
     for name, levels in given.factors.items():

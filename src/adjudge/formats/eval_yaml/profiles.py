@@ -10,7 +10,8 @@ from adjudge.domain import Problem
 from adjudge.domain import shown as shortened
 from adjudge.located import FileLine, Located, parse_yaml, read_text
 
-MAX_CHAIN = 8
+MAX_LEVELS = 8
+"""How often a config may extend another one; so a chain has at most nine files."""
 
 
 class Chain:
@@ -68,8 +69,8 @@ class Chain:
         if any(path.resolve() == seen.resolve() for seen in self.files):
             self._add(place, f"{name} extends this file, directly or not")
             return None
-        if len(self.files) > MAX_CHAIN:
-            self._add(place, f"the chain is longer than {MAX_CHAIN} files")
+        if len(self.files) > MAX_LEVELS:
+            self._add(place, f"the chain is longer than {MAX_LEVELS} levels")
             return None
         shown = os.path.relpath(path)
         root = self._read(path, shown)

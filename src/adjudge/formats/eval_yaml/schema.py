@@ -128,6 +128,9 @@ class ExecutionConfig(msgspec.Struct, forbid_unknown_fields=True):
     parallelism: Annotated[int | None, _Doc(description="Cases at once; 1 by default.")] = None
     env: Annotated[dict[str, Any] | None, _Doc(description="Set for the agent; $VAR is replaced.")] = None
     steps: Annotated[list[StepConfig] | None, _Doc(description="A pipeline in one workspace.")] = None
+    project_hooks: Annotated[
+        bool | None, _Doc(description="Not used: an agent under test never runs the project's own hooks.")
+    ] = None
     max_failure_rate: Annotated[
         Number | None, _Doc(description="adjudge: share of cases whose run may fail without the gate failing; 0.")
     ] = None
@@ -136,6 +139,7 @@ class ExecutionConfig(msgspec.Struct, forbid_unknown_fields=True):
 class PathRuleConfig(msgspec.Struct, forbid_unknown_fields=True):
     path: str
     tools: list[str] | None = None
+    reason: Annotated[str | None, _Doc(description="For whoever reads the file.")] = None
 
 
 class PermissionsConfig(msgspec.Struct, forbid_unknown_fields=True):

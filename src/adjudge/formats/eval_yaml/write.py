@@ -1,6 +1,7 @@
 """The files of a run directory that users of eval.yaml expect beside ours: summary.yaml, and the rewards.
 
 summary.yaml is written as JSON, which is YAML too: every loader reads it without tags, and it costs next to nothing.
+Only a key of more than 1,024 characters, which YAML takes for none, is spelled as YAML alone does.
 """
 
 from __future__ import annotations
@@ -28,6 +29,7 @@ from adjudge.whole_files import write_whole
 
 _UNPRINTABLE = re.compile("[\x7f-\x9f\u2028\u2029\ufffe\uffff]")
 """What YAML takes only escaped, and what ends a line there."""
+_KEY = re.compile(rb'^( *+)("[^"\\]*+(?:\\.[^"\\]*+)*+")(?=: )', re.MULTILINE)
 _PIECES = re.compile(r'"[^"\\]*(?:\\.[^"\\]*)*"|(-?\d+)(\.\d+)?[eE]([+-]?)(\d+)')
 """Strings, which stay, and numbers with an exponent."""
 
@@ -39,7 +41,10 @@ def write(result: RunResult, snapshot: Snapshot, run: Path) -> None:
         StoreError: the run directory cannot be written.
     """
     try:
-        write_whole(run / "summary.yaml", _yaml(summary(result, run.name)))
+        data = _yaml(summary(result, run.name))
+        if any(len(item.judge) > 150 for item in result.judges):  # which may be six times as long when it is escaped
+            data = _with_long_keys(data)
+        write_whole(run / "summary.yaml", data)
         if snapshot.reward is not None:
             _write_rewards(result, run)
     except OSError as error:
@@ -216,6 +221,11 @@ def _yaml(content: Any) -> bytes:
         data = json.dumps(msgspec.to_builtins(content), ensure_ascii=False).encode("utf-8", "replace")
     text = _PIECES.sub(_piece, msgspec.json.format(data, indent=1).decode()) + "\n"
     return _UNPRINTABLE.sub(lambda match: f"\\u{ord(match[0]):04x}", text).encode()
+
+
+def _with_long_keys(data: bytes) -> bytes:
+    """Mark the keys that YAML knows for keys by their mark alone."""
+    return _KEY.sub(lambda match: match[1] + (b"? " if len(match[2]) > 1000 else b"") + match[2], data)
 
 
 def _piece(match: re.Match[str]) -> str:

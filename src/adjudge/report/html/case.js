@@ -154,6 +154,24 @@ function body(one, doc) {
   return made;
 }
 
+const AROUND_CASE = () => document.querySelectorAll("body > :not(#case, script, style)");
+let openedBy = null;
+
+/** Everything within the open case that Tab stops at, in order. */
+function stops() {
+  return [...$("case").querySelectorAll("a[href], button, input, select, summary, [tabindex='0']")]
+    .filter((one) => !one.disabled && one.getClientRects().length);
+}
+
+/** Tab goes round within the open case, and never to the page behind it. */
+function keepFocus(event) {
+  const every = stops(), now = document.activeElement, at = every.indexOf(now);
+  const inside = $("case").contains(now);
+  if (inside && (event.shiftKey ? at > 0 : at < every.length - 1 && (at >= 0 || now === $("case-title")))) return;
+  event.preventDefault();
+  every.at(event.shiftKey ? -1 : 0)?.focus();
+}
+
 function frame(title, ...content) {
   const panel = $("case"), at = opened ? shown.indexOf(opened) : -1;
   const step = (by) => { if (shown[at + by]) { go(at + by, false); set({ case: shown[at + by].id }); } };
@@ -161,7 +179,9 @@ function frame(title, ...content) {
     h("button", { type: "button", "aria-label": "Previous case", disabled: at <= 0, onclick: () => step(-1) }, "↑"),
     h("button", { type: "button", "aria-label": "Next case", disabled: at < 0 || at >= shown.length - 1, onclick: () => step(1) }, "↓"),
     h("button", { type: "button", "aria-label": "Close the case", onclick: () => set({ case: "" }) }, "✕ Close")), ...content.flat(Infinity).filter(Boolean));
+  if (panel.hidden) openedBy = [opened, document.activeElement];
   panel.hidden = false;
+  for (const other of AROUND_CASE()) other.inert = true;
   panel.scrollTop = 0;
   $("case-title").focus({ preventScroll: true });
 }
@@ -189,11 +209,16 @@ function missingCase(id) {
   frame(id, h("p", { class: "v-lost" }, "No case of this run has this id."));
 }
 
+/** Close it; the focus goes back to its row, or to the link elsewhere that opened it. */
 function closeCase() {
-  const was = opened;
-  opened = null;
+  const was = opened, [first, link] = openedBy || [];
+  opened = openedBy = null;
   $("case").hidden = true;
   $("case").replaceChildren();
+  for (const other of AROUND_CASE()) other.inert = false;
   const at = was ? shown.indexOf(was) : -1;
-  if (at >= 0) go(at, true);
+  const outside = link?.isConnected && link !== document.body && !link.closest("#grid");
+  if (at >= 0) go(at, !(outside && first === was));
+  if (outside && (first === was || at < 0)) link.focus();
+  else if (at < 0) $("cases").focus({ preventScroll: true });
 }

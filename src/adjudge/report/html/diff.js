@@ -30,33 +30,88 @@ function compareLines(before, after) {
   return found;
 }
 
-/** The comparison as a table: changed lines with three lines around them. `names` say what before and after are. */
+/** The lines within three of a change, and `{gap}` for each run of equal lines between them. */
+function changes(lines) {
+  const near = new Uint8Array(lines.length), found = [];
+  lines.forEach(([mark], at) => {
+    if (mark !== " ") near.fill(1, Math.max(0, at - 3), at + 4);
+  });
+  let gap = 0, count = 0;
+  const close = () => { if (gap) found.push({ gap }); gap = 0; };
+  lines.forEach((line, at) => {
+    if (!near[at]) { gap++; return; }
+    close();
+    if (++count <= MOST_LINES) found.push(line);
+  });
+  close();
+  return [found, count > MOST_LINES];
+}
+
+const MOST_LINES = 3000;
+const WORDS = { "+": "added", "-": "removed" }, CLASS = { "+": "add", "-": "del" };
+const marked = (mark) => h("td", { class: "mark " + (CLASS[mark] || ""), "aria-label": WORDS[mark] || null }, mark === " " ? "" : mark);
+const gapRow = (gap, columns) => h("tr", { class: "gap" }, h("td", { colspan: columns }, `${gap} equal lines`));
+const widths = (...names) => h("colgroup", {}, names.map((name) => h("col", { class: name || null })));
+
+/** One text below the other: what is gone before what is new. */
+function unified(found) {
+  return h("table", { class: "one" }, widths("ln", "ln", "mark", ""), h("tbody", {}, found.map((line) => {
+    if (line.gap) return gapRow(line.gap, 4);
+    const [mark, text, x, y] = line;
+    return h("tr", { class: CLASS[mark] || null }, h("td", { class: "ln" }, x ? String(x) : ""), h("td", { class: "ln" }, y ? String(y) : ""),
+      marked(mark), h("td", {}, text));
+  })));
+}
+
+/** Both texts in columns of their own: the lines of a change beside each other. */
+function sideBySide(found, names) {
+  const rows = [], side = (line, mark, number) => (line ? [h("td", { class: "ln" }, String(line[number])), marked(mark),
+    h("td", { class: CLASS[mark] || null }, line[1])] : [h("td", { class: "none", colspan: 3 })]);
+  let gone = [], made = [];
+  const close = () => {
+    for (let k = 0; k < Math.max(gone.length, made.length); k++) rows.push(h("tr", {}, side(gone[k], "-", 2), side(made[k], "+", 3)));
+    gone = []; made = [];
+  };
+  for (const line of found) {
+    if (line[0] === "-") { gone.push(line); continue; }
+    if (line[0] === "+") { made.push(line); continue; }
+    close();
+    rows.push(line.gap ? gapRow(line.gap, 6) : h("tr", {}, side(line, " ", 2), side(line, " ", 3)));
+  }
+  close();
+  return h("table", { class: "two" }, widths("ln", "mark", "", "ln", "mark", ""),
+    h("thead", {}, h("tr", {}, names.map((name) => h("th", { scope: "col", colspan: 3 }, name)))), h("tbody", {}, rows));
+}
+
+const NARROW = matchMedia("(max-width: 800px)");
+let columns = false;
+
+/** The comparison as a table: changed lines with three lines around them, one text below the other or both side by
+    side, as was last chosen; always the former where there is no room. `names` say what before and after are. */
 function shownDiff(before, after, names) {
   const lines = compareLines(before, after);
   if (!lines) return h("p", { class: "cutnote" }, "The two differ in too many lines to be set side by side here.");
-  const near = new Uint8Array(lines.length);
-  let added = 0, removed = 0;
-  lines.forEach(([mark], at) => {
-    if (mark === " ") return;
-    if (mark === "+") added++; else removed++;
-    for (let k = Math.max(0, at - 3); k <= Math.min(lines.length - 1, at + 3); k++) near[k] = 1;
-  });
+  const added = lines.filter(([mark]) => mark === "+").length, removed = lines.filter(([mark]) => mark === "-").length;
   if (!added && !removed) return h("p", { class: "quiet" }, `The same as ${names[0]}.`);
-  const rows = [];
-  let gap = 0, count = 0;
-  const close = () => { if (gap) rows.push(h("tr", { class: "gap" }, h("td", { colspan: 4 }, `${gap} equal lines`))); gap = 0; };
-  lines.forEach(([mark, line, x, y], at) => {
-    if (!near[at]) { gap++; return; }
-    close();
-    if (++count > 3000) return;
-    const word = mark === "+" ? "added" : mark === "-" ? "removed" : "";
-    rows.push(h("tr", { class: mark === "+" ? "add" : mark === "-" ? "del" : null },
-      h("td", { class: "ln" }, x ? String(x) : ""), h("td", { class: "ln" }, y ? String(y) : ""),
-      h("td", { class: "mark", "aria-label": word || null }, mark), h("td", {}, line)));
-  });
-  close();
+  const [found, more] = changes(lines);
+  const view = h("div", { class: "diff", tabindex: "0", role: "region", "aria-label": `${names[1]} beside ${names[0]}` });
+  const choose = [["Unified", false], ["Side by side", true]].map(([name, two]) => h("button", { type: "button", "data-two": two,
+    onclick: () => { columns = two; redraw(); } }, name));
+  const group = h("div", { class: "choice", role: "group", "aria-label": "How the differences are laid out" }, choose);
+  view.redraw = () => {
+    const two = columns && !NARROW.matches;
+    for (const button of choose) button.setAttribute("aria-pressed", String((button.dataset.two === "true") === two));
+    group.hidden = NARROW.matches;
+    view.replaceChildren(two ? sideBySide(found, names) : unified(found));
+  };
+  view.redraw();
   return h("div", {}, h("p", { class: "quiet" }, `${removed} lines of ${names[0]} are gone (-), ${added} are new in ${names[1]} (+).`,
-    count > 3000 ? ` The first 3000 lines are shown.` : ""),
-    h("div", { class: "diff", tabindex: "0", role: "region", "aria-label": `${names[1]} beside ${names[0]}` }, h("table", {},
-      h("colgroup", {}, h("col", { class: "ln" }), h("col", { class: "ln" }), h("col", { class: "mark" }), h("col", {})), h("tbody", {}, rows))));
+    more ? ` The first ${MOST_LINES} lines are shown.` : ""), group, view);
 }
+
+/** Every comparison that is open, drawn anew. */
+function redraw() {
+  for (const view of document.querySelectorAll("#case .diff")) view.redraw?.();
+}
+
+NARROW.addEventListener("change", redraw);

@@ -229,6 +229,9 @@ function start() {
     });
   }
   addEventListener("keydown", pressed);
+  addEventListener("click", (event) => {  // beside the open case, where everything is inert
+    if (!$("case").hidden && !$("case").contains(event.target)) set({ case: "" });
+  }, true);
   const paper = matchMedia("print"), shut = [];
   const print = (on) => {
     if (on === printing) return;
@@ -265,6 +268,7 @@ async function learn() {
 
 function pressed(event) {
   if (event.ctrlKey || event.metaKey || event.altKey) return;
+  if (event.key === "Tab") { if (!$("case").hidden) keepFocus(event); return; }
   const typing = /^(INPUT|SELECT|TEXTAREA)$/.test(document.activeElement?.tagName || "");
   const open = !$("case").hidden;
   if (event.key === "Escape") {

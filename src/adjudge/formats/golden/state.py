@@ -1,0 +1,106 @@
+"""`baseline.json` and `quarantine.json`: read with every fault named, written in one step."""
+
+from __future__ import annotations
+
+import datetime
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+from adjudge.domain import JudgeIdentity, Problem, Quarantined, SuiteBaseline, TaskBaseline
+from adjudge.whole_files import write_json
+
+BASELINE = "baseline.json"
+QUARANTINE = "quarantine.json"
+VERSION = 1
+
+
+class _Kept(msgspec.Struct, omit_defaults=True, kw_only=True):
+    """baseline.json as adjudge writes it."""
+
+    version: int
+    judge: JudgeIdentity
+    samples: int = 0
+    tasks: dict[str, TaskBaseline] = {}
+
+
+def read_baseline(path: Path, shown: str, problems: list[Problem]) -> SuiteBaseline | None:
+    """The baseline; `None` when there is none. `{task: {dimension: score}}`, which names no judge, is read too."""
+    data = _json(path, shown, problems)
+    if data is None:
+        return None
+    try:
+        if isinstance(data, dict) and "version" in data:
+            if data["version"] != VERSION:
+                raise msgspec.ValidationError(f"version must be {VERSION}, got {data['version']!r}")
+            kept = msgspec.convert(data, _Kept)
+            return SuiteBaseline(judge=kept.judge, samples=kept.samples, tasks=kept.tasks)
+        plain = msgspec.convert(data, dict[str, dict[str, float | None]])
+    except msgspec.ValidationError as error:
+        problems.append(Problem(file=shown, message=f"is no baseline: {error}"))
+        return None
+    if plain:
+        text = "names neither the judge nor the rubric that gave these scores: whether they compare is not known"
+        hint = "--update-baseline accept writes one that does"
+        problems.append(Problem(file=shown, message=text, hint=hint, warning=True))
+    tasks = {
+        task: TaskBaseline(scores={name: (value,) for name, value in scores.items() if value})
+        for task, scores in plain.items()  # a 0 said that the judge could not tell
+    }
+    return SuiteBaseline(samples=1, tasks=tasks)
+
+
+def write_baseline(path: Path, baseline: SuiteBaseline) -> None:
+    """Put a baseline in the place of the one that is there, in one step.
+
+    Raises:
+        OSError: it cannot be written; the old one still is there.
+    """
+    tasks = {name: baseline.tasks[name] for name in sorted(baseline.tasks)}
+    kept = _Kept(version=VERSION, judge=baseline.judge or JudgeIdentity(), samples=baseline.samples, tasks=tasks)
+    write_json(path, kept)
+
+
+def read_quarantine(
+    path: Path, shown: str, today: datetime.date, tasks: Sequence[str], problems: list[Problem]
+) -> tuple[tuple[Quarantined, ...], tuple[Quarantined, ...]]:
+    """(what is in quarantine today, what no longer is)."""
+    data = _json(path, shown, problems)
+    if data is None:
+        return (), ()
+    try:
+        entries = msgspec.convert(data, list[Quarantined])
+        for entry in entries:
+            datetime.date.fromisoformat(entry.until)
+    except (msgspec.ValidationError, ValueError) as error:
+        text = f"is no list of {{task, dimension?, until: YYYY-MM-DD, reason}}: {error}"
+        problems.append(Problem(file=shown, message=text))
+        return (), ()
+    problems += [
+        Problem(file=shown, message=f"there is no task {entry.task!r}", warning=True)
+        for entry in entries
+        if entry.task not in tasks
+    ]
+    now = tuple(entry for entry in entries if datetime.date.fromisoformat(entry.until) >= today)
+    over = tuple(entry for entry in entries if entry not in now)
+    for entry in over:
+        text = f"the quarantine of {entry.task} ended on {entry.until}: it gates again"
+        problems.append(Problem(file=shown, message=text, warning=True))
+    return now, over
+
+
+def write_quarantine(path: Path, entries: Sequence[Quarantined]) -> None:
+    """Raises OSError when it cannot be written."""
+    write_json(path, sorted(entries, key=lambda entry: (entry.task, entry.dimension)))
+
+
+def _json(path: Path, shown: str, problems: list[Problem]) -> Any:
+    if not path.exists():
+        return None
+    try:
+        return msgspec.json.decode(path.read_bytes())
+    except (OSError, msgspec.DecodeError, RecursionError) as error:
+        problems.append(Problem(file=shown, message=f"cannot be read as JSON: {error}"))
+        return None

@@ -1,0 +1,121 @@
+"""Whether the scores of a later run fell, cell by cell, or are what chance makes of equal ones."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from statistics import median
+
+import msgspec
+
+from adjudge.stats.paired import holm
+from adjudge.stats.student import t_cdf, t_quantile
+
+ALPHA = 0.02
+"""Share of comparisons of two equal runs in which any cell at all may be said to have fallen."""
+PRIOR_VARIANCE = 0.25
+"""Of one score on a scale of whole steps when nothing else is known: that of a score that is one of two neighbours."""
+PRIOR_WEIGHT = 4
+"""Degrees of freedom that the prior counts for."""
+_MAD = 1.4826
+_FEW = 6
+"""How much wider the scatter of few cells is taken for, which is known badly: by 1 + 6/n of n cells."""
+
+
+class Fall(msgspec.Struct, frozen=True, kw_only=True):
+    """One comparison: earlier mean less later mean, its standard error, its interval at `level` 0.95, and the one-sided
+    p of a fall as large, by itself and after Holm over all comparisons of both runs."""
+
+    drop: float
+    error: float
+    low: float
+    high: float
+    p: float
+    adjusted: float
+
+    @property
+    def certain(self) -> bool:
+        """More than what chance makes of equal runs."""
+        return self.adjusted <= ALPHA
+
+    @property
+    def rises(self) -> bool:
+        """It rose by more than its own 95% interval holds."""
+        return self.high < 0
+
+
+def falls(
+    cells: Sequence[tuple[Sequence[float], Sequence[float]]], groups: Sequence[Sequence[int]] = ()
+) -> tuple[list[Fall], list[Fall]]:
+    """(a comparison a cell, a comparison a group of cells), all of one family.
+
+    A cell is (earlier samples, later samples) of one score, at least one each, in steps of the scale. The variance of a
+    sample is that of the cell, shrunk towards `PRIOR_VARIANCE` (Gelman et al., Bayesian Data Analysis, 3.3: scaled
+    inverse chi-squared), and never less than what all cells show together, since three equal samples do not prove that
+    a fourth would be equal. Samples of one run share the work that they judge, which differs from run to run; that
+    shows in how the differences of all cells scatter around their median, and no cell's standard error is less than
+    that (scaled median absolute deviation). A group is compared by the mean of its cells, with the larger of the
+    cells' errors taken together and of the paired standard error over them.
+
+    Raises:
+        ValueError: a cell has no sample on one side.
+    """
+    if any(not before or not after for before, after in cells):
+        raise ValueError("a cell needs samples on both sides")
+    if not cells:
+        return [], []
+    squares = [_square(before) + _square(after) for before, after in cells]
+    freedom = [len(before) + len(after) - 2 for before, after in cells]
+    pooled = sum(squares) / max(1, sum(freedom))
+    drops = [_mean(before) - _mean(after) for before, after in cells]
+    middle = median(drops)
+    scatter = _MAD * (1 + _FEW / len(drops)) * median(abs(drop - middle) for drop in drops)
+    errors: list[float] = []
+    degrees: list[int] = []
+    for (before, after), square, own in zip(cells, squares, freedom, strict=True):
+        shrunk = (PRIOR_WEIGHT * PRIOR_VARIANCE + square) / (PRIOR_WEIGHT + own)
+        error = math.sqrt(max(pooled, shrunk) * (1 / len(before) + 1 / len(after)))
+        errors.append(max(error, scatter))
+        degrees.append(PRIOR_WEIGHT + own)
+    made = [_Raw(*one) for one in zip(drops, errors, degrees, strict=True)]
+    for group in groups:
+        size = len(group)
+        mean = sum(drops[index] for index in group) / size
+        error = math.sqrt(sum(errors[index] ** 2 for index in group)) / size
+        if size > 1:
+            paired = math.sqrt(sum((drops[index] - mean) ** 2 for index in group) / (size - 1) / size)
+            error = max(error, paired)
+        made.append(_Raw(mean, error, max(PRIOR_WEIGHT, size - 1) if size > 1 else degrees[group[0]]))
+    adjusted = holm([one.p for one in made])
+    found = [one.fall(p) for one, p in zip(made, adjusted, strict=True)]
+    return found[: len(cells)], found[len(cells) :]
+
+
+class _Raw(msgspec.Struct, frozen=True):
+    drop: float
+    error: float
+    freedom: int
+
+    @property
+    def p(self) -> float:
+        return t_cdf(-self.drop / self.error, self.freedom)
+
+    def fall(self, adjusted: float) -> Fall:
+        half = t_quantile(0.975, self.freedom) * self.error
+        return Fall(
+            drop=self.drop,
+            error=self.error,
+            low=self.drop - half,
+            high=self.drop + half,
+            p=self.p,
+            adjusted=adjusted,
+        )
+
+
+def _mean(samples: Sequence[float]) -> float:
+    return sum(samples) / len(samples)
+
+
+def _square(samples: Sequence[float]) -> float:
+    mean = _mean(samples)
+    return sum((sample - mean) ** 2 for sample in samples)
