@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import base64
 import os
 import time
 from collections.abc import Iterator
@@ -10,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from adjudge.domain import Case, CaseDetail, CaseStub, RunResult
+from adjudge.domain import BinaryFile, Case, CaseDetail, CaseStub, RunResult
 from adjudge.report import html_report
 from tests.support.build import result, score
 from tests.support.reports import detail, full_result
@@ -291,9 +292,99 @@ def test_what_was_judged_is_inert(browser: Any, tmp_path: Path) -> None:
     page.close()
 
 
-def _open(browser: Any, folder: Path, made: RunResult, shown: CaseDetail) -> Opened:
+MARKDOWN = """# Title
+
+Some **bold** words, `code`, a [link](javascript:window.owned=1) and ![a picture](http://example.invalid/x.png).
+<img src=x onerror="window.owned=1">
+
+- one
+  - inner
+- two
+
+> quoted
+
+| a | b |
+|---|---|
+| 1 | <b>2</b> |
+
+```python
+print("<script>")
+```
+"""
+
+
+def test_outputs_are_shown_by_their_kind_and_stay_inert(browser: Any, tmp_path: Path) -> None:
+    picture = base64.b64decode(PIXEL)
+    (tmp_path / "dot.png").write_bytes(picture)
+    outputs: dict[str, str | BinaryFile] = {
+        "a.md": MARKDOWN,
+        "b.json": '{"n": 12345678901234567890, "n": 1.50, "list": [], "deep": [{"k": "a: [b, {c}]"}]}',
+        "c.json": "{not json",
+        "d.metrics": '{"tokens": {"input": 5}, "name": "<b>x</b>"}',
+        "e.py": "one = 1\n\ntwo = '<i>'\n",
+        "dot.png": BinaryFile(str(tmp_path / "dot.png"), len(picture)),
+    }
+    shown = CaseDetail(case=Case(id="a", outputs=outputs, directory=str(tmp_path)))
+    made = _open(browser, tmp_path, result([score(True)]), shown, types={"*.metrics": "metrics"})
+    made.page.locator(f"{ROWS} th a").click()
+    panel, expect = made.page.locator("#case"), playwright.expect
+    text = panel.locator(".md")
+    expect(text.get_by_role("heading", name="Title")).to_be_visible()
+    assert text.locator("strong").inner_text() == "bold"
+    assert text.locator("li").all_inner_texts()[-1] == "two"
+    assert text.locator("li ul li").inner_text() == "inner"
+    assert text.locator("td").all_inner_texts() == ["1", "<b>2</b>"]
+    assert text.locator("pre").inner_text() == 'print("<script>")'
+    assert "link (javascript:window.owned=1)" in text.inner_text()
+    assert '<img src=x onerror="window.owned=1">' in text.inner_text()
+    assert panel.locator(".md a, .md img").count() == 0
+    part = panel.locator("details.part")
+    pretty = part.filter(has_text="b.json").locator("pre").inner_text()
+    assert pretty == (
+        '{\n  "n": 12345678901234567890,\n  "n": 1.50,\n  "list": [],\n  "deep": [\n    {\n      "k": "a: [b, {c}]"\n'
+        "    }\n  ]\n}"
+    )
+    raw = part.filter(has_text="b.json")
+    raw.get_by_role("button", name="As it is").press("Enter")
+    assert raw.locator("pre").inner_text() == outputs["b.json"]
+    assert part.filter(has_text="c.json").locator("pre").inner_text() == "{not json"
+    assert part.filter(has_text="c.json").locator(".choice").count() == 0
+    rows = part.filter(has_text="d.metrics").locator("tbody tr").all_inner_texts()
+    assert [row.split("\t") for row in rows] == [["tokens.input", "5"], ["name", "<b>x</b>"]]
+    assert part.filter(has_text="e.py").locator(".l").all_inner_texts()[2].strip() == "two = '<i>'"
+    image = panel.get_by_role("img", name="dot.png")
+    assert image.evaluate("image => image.decode().then(() => image.naturalWidth)") == 1
+    assert panel.locator("img").count() == 1
+    assert made.page.evaluate("typeof window.owned") == "undefined"
+    made.close()
+
+
+@pytest.mark.parametrize(
+    "text",
+    [" " * 150_000 + "x", "[" * 150_000, "*" * 150_000, "`" * 150_000, "|-" * 75_000, "> " * 75_000, "- " * 75_000,
+     "[[" * 75_000 + "]]" * 75_000, "#" * 150_000, "a\n" * 75_000, "- x\n  " * 20_000],
+)  # fmt: skip
+def test_no_text_keeps_the_page_busy(browser: Any, tmp_path: Path, text: str) -> None:
+    outputs = {"a.md": text, "b.json": text, "c.metrics": text, "d.py": text}
+    shown = CaseDetail(case=Case(id="a", outputs=outputs))
+    made = _open(browser, tmp_path, result([score(True)]), shown, types={"*.metrics": "metrics"})
+    start = time.perf_counter()
+    made.page.locator(f"{ROWS} th a").click()
+    playwright.expect(made.page.get_by_role("heading", name="Outputs")).to_be_visible()
+    assert time.perf_counter() - start < 5
+    made.close()
+
+
+PIXEL = (
+    "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNkYPhfDwAChwGA60e6kgAAAABJRU5ErkJggg=="
+)  # fmt: skip
+
+
+def _open(
+    browser: Any, folder: Path, made: RunResult, shown: CaseDetail, *, types: dict[str, str] | None = None
+) -> Opened:
     file = folder / "report.html"
-    file.write_bytes(html_report(made, details=lambda _: shown))
+    file.write_bytes(html_report(made, details=lambda _: shown, types=types))
     return Opened(browser, file)
 
 

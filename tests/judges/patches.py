@@ -31,12 +31,19 @@ def patch_of(tmp_path: Path, before: Files, after: Files, **more: Any) -> Patch:
     added = removed = 0
     for name in touched:
         sides = [side.get(name) for side in texts]
-        names = [f"{letter}/{name}" if side is not None else "/dev/null" for letter, side in zip("ab", sides, strict=True)]
+        names = [
+            f"{letter}/{name}" if side is not None else "/dev/null" for letter, side in zip("ab", sides, strict=True)
+        ]
         lines = list(unified_diff(*((side or "").splitlines() for side in sides), *names, lineterm=""))
         added += sum(line.startswith("+") for line in lines[2:])
         removed += sum(line.startswith("-") for line in lines[2:])
         parts += [f"diff --git a/{name} b/{name}", *lines]
-    given: dict[str, Any] = {"files": tuple(touched), "diff": "\n".join([*parts, ""]), "added": added, "removed": removed}
+    given: dict[str, Any] = {
+        "files": tuple(touched),
+        "diff": "\n".join([*parts, ""]),
+        "added": added,
+        "removed": removed,
+    }
     return Patch(before=old, after=new, **{**given, **more})
 
 

@@ -69,7 +69,7 @@ def test_diff_size(tmp_path: Path, limit: int | None, passes: bool | None) -> No
         "Add tests for rate limits",
         "修复登录错误",
         "Update README.md with install steps",
-        "Revert \"Add rate limit\"",
+        'Revert "Add rate limit"',
         "x" * 50 + " " + "y" * 49,
     ],
 )

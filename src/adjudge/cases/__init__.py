@@ -10,7 +10,7 @@ from adjudge.cases.evidence import evidence
 from adjudge.cases.record import case_record, inputs_text
 from adjudge.cases.reviews import Harvest, harvest
 from adjudge.cases.runs import RunRecord, read_run
-from adjudge.cases.traces import PATCH, TRACE, TraceLimits, last_words, read_trace, tools_of
+from adjudge.cases.traces import PATCH, TRACE, TraceLimits, last_words, read_trace, shown_trace, tools_of
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -61,6 +61,7 @@ __all__ = [
     "read_session",
     "read_trace",
     "reasoning",
+    "shown_trace",
     "tool_calls",
     "tool_trace",
     "tools_of",

@@ -26,7 +26,7 @@ def planned_rules(
     decoding = hashlib.sha256(f"{judge.effort}\0{judge.max_tokens}".encode()).hexdigest()
     endpoint = endpoints.get(judge.name)
     identity = msgspec.structs.replace(
-        rules.identity, model=endpoint.label if endpoint is not None else judge.model, decoding=decoding
+        rules.identity, model=endpoint.model if endpoint is not None else judge.model, decoding=decoding
     )
     calibration = msgspec.structs.replace(
         calibration_of(read_certificate(Path(rules.certificate)) if rules.certificate else None, identity),

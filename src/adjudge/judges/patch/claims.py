@@ -141,6 +141,13 @@ def _claim(kind: str, sides: Sequence[ast.AST], strength: Strength, node: ast.AS
     )
 
 
+def _nothing(sides: Sequence[ast.expr], node: ast.AST) -> Claim:
+    """A claim that holds whatever happens, about everything that it mentions."""
+    mentioned = (inner for side in sides for inner in ast.walk(side))
+    about = {ast.unparse(inner) for inner in mentioned if isinstance(inner, (ast.Name, ast.Attribute, ast.Call))}
+    return _claim("nothing", sides, Strength.NOTHING, node)._replace(about=frozenset(about))
+
+
 def _literal(node: ast.AST) -> bool:
     return all(
         isinstance(
@@ -157,7 +164,7 @@ def _asserted(test: ast.expr, node: ast.AST) -> Iterator[Claim]:
         for value in test.values:
             yield from _asserted(value, value)
     elif fixed_truth(test) is True or (isinstance(test, ast.Compare) and _same_sides(test)):
-        yield _claim("nothing", [test], Strength.NOTHING, node)
+        yield _nothing([test], node)
     elif isinstance(test, ast.UnaryOp) and isinstance(test.op, ast.Not):
         yield from _denied(test.operand, node)
     elif isinstance(test, ast.Compare) and len(test.ops) == 1:
@@ -203,7 +210,7 @@ def _denied(test: ast.expr, node: ast.AST) -> Iterator[Claim]:
     if isinstance(test, ast.Compare) and len(test.ops) == 1:
         yield _compared(_OPPOSITE[type(test.ops[0])], test.left, test.comparators[0], node)
     elif fixed_truth(test) is False:
-        yield _claim("nothing", [test], Strength.NOTHING, node)
+        yield _nothing([test], node)
     else:
         yield _claim("false", [test], Strength.SOME, node)
 
@@ -239,7 +246,8 @@ def _near(one: ast.expr, other: ast.expr, call: ast.Call, node: ast.AST) -> Clai
     digits = [number for number in map(_number, places) if number is not None]
     allowed += [10.0 ** -min(place, 300) for place in digits if place > -300]
     made = _claim("near", [one, other], Strength.NEAR, node, ordered=False)
-    return made._replace(tolerance=max(allowed, default=1e-6))
+    tolerance = max(allowed, default=1e-6)
+    return made._replace(key=f"{made.key} within {tolerance:g}", tolerance=tolerance)
 
 
 _UNITTEST: dict[str, type[ast.cmpop]] = {
@@ -261,7 +269,7 @@ def _called(call: ast.Call, *, in_with: ast.With | ast.AsyncWith | None = None) 
     elif name in _EQUAL and len(args) >= 2:
         same = ast.Compare(args[0], [ast.Eq()], [args[1]])
         if fixed_truth(same) is True or _same_sides(same):
-            yield _claim("nothing", args[:2], Strength.NOTHING, call)
+            yield _nothing(args[:2], call)
         else:
             yield _compared(ast.Eq, args[0], args[1], call)
     elif name in _UNITTEST and len(args) >= 2:

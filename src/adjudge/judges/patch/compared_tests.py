@@ -24,19 +24,20 @@ class Context:
     """Names that code outside the tests defined before, and no longer does."""
     moved: set[tuple[str, frozenset[str]]] = field(default_factory=set)
     """Claims, without their names, that are new somewhere in the touched tests and their helpers."""
-    fresh: list[tuple[set[str], set[str], bool]] = field(default_factory=list)
-    """Literals and names of each new or changed test, and whether it claims something."""
+    fresh: list[tuple[Test, set[str], set[str]]] = field(default_factory=list)
+    """Each new or changed test that claims something, with its literals and names."""
     bodies: set[str] = field(default_factory=set)
     """The bodies of all tests in touched files, after."""
     lists_before: dict[str, dict[str, ast.expr]] = field(default_factory=dict)
     lists_after: dict[str, dict[str, ast.expr]] = field(default_factory=dict)
 
-    def explains(self, literals: set[str], names: set[str]) -> bool:
-        """Whether code with these literals and names was removed with what it tested, or put into another test."""
+    def explains(self, literals: set[str], names: set[str], *, but: Test | None = None) -> bool:
+        """Whether what has these literals and names went with what it tested, or into another test (`but` this)."""
         if names & self.gone:
             return True
         return bool(literals) and any(
-            claims and literals <= theirs and (not names or names & others) for theirs, others, claims in self.fresh
+            test is not but and literals <= theirs and (not names or names & others)
+            for test, theirs, others in self.fresh
         )
 
 
@@ -107,7 +108,9 @@ def _compare_rows(
         notes.append(f"cases changed: {shown(gone[0])}")
         return
     held = constants([after.node, *rows])
-    lost = [row for row in gone if not (constants([row]) <= held or context.explains(constants([row]), set()))]
+    lost = [
+        row for row in gone if not (constants([row]) <= held or context.explains(constants([row]), set(), but=after))
+    ]
     if lost:
         faults.append(f"{min(fewer, len(lost))} parametrize cases removed: {', '.join(map(shown, lost[:2]))}")
 
@@ -202,7 +205,7 @@ def _kept_elsewhere(claim: Claim, after: Test, new: list[Claim], added: list[Cla
     literals = claim.literals
     if literals and strong and literals <= constants([after.node]) and claim.names & named([after.node]):
         return True  # into a loop, a table or one larger comparison
-    return context.explains(literals, claim.names) if literals else False
+    return context.explains(literals, claim.names, but=after) if literals else False
 
 
 def lost(test: Test, context: Context) -> str:
@@ -219,6 +222,9 @@ def lost(test: Test, context: Context) -> str:
         return ""
     # Only arguments of the whole test tell which literals a claim is about: `x = f(7)`, then `x == 42`.
     if context.explains(constants(list(body_of(test.node))), names):
+        return ""
+    rows = [row for given in cases_of(test, context.lists_before.get(test.path, {})).values() for row in given]
+    if rows and all(context.explains(constants([row]), names) for row in rows):
         return ""
     left = [claim for claim in claims if bones(claim) not in context.moved]
     return left[0].said if left else ""

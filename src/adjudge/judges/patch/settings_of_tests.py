@@ -23,6 +23,8 @@ SECTIONS = {
     "setup.cfg": "tool:pytest",
     "pyproject.toml": "",
 }
+MAX_CHARACTERS = 200_000
+"""Of a file of settings; the parsers take quadratic time on some."""
 Settings = dict[str, tuple[str, ...]]
 _DESELECTS = ("--ignore", "--ignore-glob", "--deselect", "-k", "-m", "--co", "--collect-only", "--lf", "--last-failed",
               "--sw", "--stepwise", "--exitfirst", "-x", "--maxfail", "--noconftest")  # fmt: skip
@@ -39,8 +41,8 @@ _TAMPERS = frozenset({"skip", "skipif", "xfail", "pytest_deselected", "remove", 
 def pytest_settings(root: Path, path: str) -> tuple[Settings, str]:
     """The settings of pytest in a file, each as its words, and why they cannot be told."""
     source = read(root, path)
-    if source.text is None:
-        return {}, source.why
+    if source.text is None or len(source.text) > MAX_CHARACTERS:
+        return {}, source.why or (f"over {MAX_CHARACTERS} characters" if source.text else "")
     name = posixpath.basename(path)
     try:
         if name == "pyproject.toml":
@@ -60,6 +62,8 @@ def pytest_settings(root: Path, path: str) -> tuple[Settings, str]:
 def _words(value: object) -> tuple[str, ...]:
     if isinstance(value, list):
         return tuple(str(item) for item in value if isinstance(item, str))
+    if isinstance(value, str) and len(value) > 100_000:
+        raise ValueError("too long")
     if not isinstance(value, str):
         return (str(value),) if isinstance(value, (int, float)) else ()
     try:
@@ -121,14 +125,12 @@ def _named_like(path: str, patterns: tuple[str, ...]) -> bool:
     return any(fnmatchcase(posixpath.basename(path), pattern) for pattern in patterns)
 
 
-def weakened_conftest(old: ast.Module | None, new: ast.Module | None, gained: set[str], used: str) -> Iterator[str]:
+def weakened_conftest(old: ast.Module | None, new: ast.Module, marks: set[str]) -> Iterator[str]:
     """What a conftest.py leaves out after and not before.
 
-    `gained` are the marks that existing tests were given by the patch; `used` is the text of the tests before. A hook
-    that skips only tests with a mark that no test had (`--runslow`) leaves out none of them.
+    `marks` are those that tests had before, or were given by the patch. A hook that skips only tests with a mark of
+    its own (`--runslow`) leaves out none of them.
     """
-    if new is None:
-        return
     had = _ignored(old) if old else set()
     yield from (
         f"line {line}: collect_ignore has {text} now" for text, line in _ignored(new).items() if text not in had
@@ -146,8 +148,8 @@ def weakened_conftest(old: ast.Module | None, new: ast.Module | None, gained: se
             continue
         earlier = next((other for other in old.body if getattr(other, "name", "") == node.name), None) if old else None
         tampers = _tampering(node) - (_tampering(earlier) if earlier else set())
-        marks = _marks_asked(node)
-        if tampers and not (marks and not any(mark in gained or f"mark.{mark}" in used for mark in marks)):
+        asked = _marks_asked(node)
+        if tampers and not (asked and not asked & marks):
             what = "a fixture for all tests" if automatic else node.name
             yield f"line {node.lineno}: {what} leaves out tests or changes their result ({', '.join(sorted(tampers))})"
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import posixpath
+import re
 from collections import Counter
 from dataclasses import dataclass, field
 from difflib import SequenceMatcher
@@ -20,6 +21,7 @@ from adjudge.judges.patch.tests_elsewhere import holds_tests, moves_of, weakened
 from adjudge.judges.patch.unified import FileDiff, take_apart
 
 _ALIKE = 0.6
+_MARK = re.compile(r"\bmark\.(\w{1,80})")
 _MAX_ALIKE = 150
 """Tests of each side that are held against each other by likeness."""
 
@@ -58,7 +60,7 @@ def weakened_tests(patch: Patch) -> Finding:
     extra, settings = _settings(patch, files, report)
     before, after, by_diff = _read(patch, files, extra, by_path, report)
     gained = _compare_python(before, after, report)
-    _conftests(before, after, gained, report)
+    _conftests(patch, before, after, gained, report)
     moves = moves_of(diffs) if by_diff or any(holds_tests(diff) for diff in diffs) else None
     others = 0
     for diff in diffs:
@@ -223,18 +225,16 @@ def _context(before: _Side, after: _Side, pairs: list[tuple[Test, Test]], fresh:
         for side in (before, after)
     ]
     context.gone = defined[0] - defined[1]
-    claims = [
-        Counter(
-            bones(claim)
-            for path, held in side.collected.items()
-            if is_for_tests(path)
-            for test in [*held.tests.values(), *held.helpers.values()]
-            for claim in claims_of(test.node.body)
-            if claim.strength > Strength.NOTHING
-        )
-        for side in (before, after)
-    ]
-    context.moved = set(claims[1] - claims[0])
+    earlier = {id(other): one for one, other in pairs}
+    called = {name for test in after.tests.values() for name in named([test.node])}
+    for path, held in after.collected.items():
+        was = before.collected.get(path, Collected()).helpers
+        helpers = [(test, was.get(name)) for name, test in held.helpers.items() if test.leaf in called]
+        tests = [(test, earlier.get(id(test))) for test in held.tests.values()]
+        for test, other in [*helpers, *tests] if is_for_tests(path) else []:
+            had = {bones(claim) for claim in claims_of(other.node.body)} if other else set()
+            says = [claim for claim in claims_of(test.node.body) if claim.strength > Strength.NOTHING]
+            context.moved |= {bones(claim) for claim in says} - had
     context.bodies = {bare_body(test) for test in after.tests.values()}
     changed = [other for one, other in pairs if ast.dump(one.node) != ast.dump(other.node)]
     for test in [*fresh, *changed]:
@@ -244,17 +244,18 @@ def _context(before: _Side, after: _Side, pairs: list[tuple[Test, Test]], fresh:
             if name in context.lists_after[test.path]
         ]
         nodes: list[ast.AST] = [test.node, *rows]
-        strong = any(claim.strength >= Strength.NEAR for claim in claims_of(test.node.body))
-        context.fresh.append((constants(nodes), named(nodes), strong))
+        if any(claim.strength >= Strength.NEAR for claim in claims_of(test.node.body)):
+            context.fresh.append((test, constants(nodes), named(nodes)))
     return context
 
 
-def _conftests(before: _Side, after: _Side, gained: set[str], report: _Report) -> None:
-    used = ""
+def _conftests(patch: Patch, before: _Side, after: _Side, gained: set[str], report: _Report) -> None:
+    used: set[str] | None = None
     for path, tree in after.trees.items():
-        if posixpath.basename(path) == "conftest.py":
-            if not used:
-                used = "\n".join(ast.unparse(mark) for test in before.tests.values() for mark in test.marks) or " "
-            report.faults += [
-                f"{path}: {fault}" for fault in weakened_conftest(before.trees.get(path), tree, gained, used)
-            ]
+        if posixpath.basename(path) != "conftest.py":
+            continue
+        if used is None:
+            tests = [test for test in walk(patch.before, ".py")[0] if is_python_test(test)][:MAX_FILES]
+            used = {mark for test in tests for mark in _MARK.findall(read(patch.before, test).text or "")}
+        faults = weakened_conftest(before.trees.get(path), tree, gained | used)
+        report.faults += [f"{path}: {fault}" for fault in faults]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from base64 import b64encode
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from importlib.resources import files
 from typing import Any
 
@@ -25,6 +25,7 @@ def html_report(
     title: str = "",
     analysis: str = "",
     comparison: object | None = None,
+    types: Mapping[str, str] | None = None,
 ) -> bytes:
     """The report as one HTML file in UTF-8. Equal arguments give equal bytes.
 
@@ -37,6 +38,8 @@ def html_report(
         title: Stands above everything; the suite's name when empty.
         analysis: Someone's words about the run, shown as they are.
         comparison: A `Comparison` with another run; anything else is left out.
+        types: Names or globs of outputs -> how they are shown: code, graph, image, json, markdown, metrics or text.
+            What is not named is shown by the end of its name.
     """
     from jinja2 import Environment
     from markupsafe import Markup
@@ -47,7 +50,8 @@ def html_report(
 
     rows = cases.Rows(result)
     count = len(rows.stubs)
-    documents, known = cases.documents(rows, details, budget := max(DETAILS_BUDGET, 600 * count))
+    budget = max(DETAILS_BUDGET, 600 * count)
+    documents, known, images = cases.documents(rows, details, budget, types or {})
     tags: dict[str, int] = {}
     index = {
         "columns": [[column.name, column.kind] for column in rows.columns],
@@ -93,20 +97,22 @@ def html_report(
         index=Markup(embedded(index)),
         texts=[Markup(text.decode()) for text in pack_all(chunks, room)],
         chunk=_CHUNK,
-        blobs=Markup(_blobs(pack_all(documents, budget))),
+        blobs=Markup(_blobs("d", pack_all(documents, budget - images.size))),
+        images=Markup(_blobs("i", [text.encode() for text in images.data])),
         several=count > 1,
     )
     return page.encode("utf-8", "replace")
 
 
-_SCRIPTS = ("app.js", "diff.js", "case.js", "list.js")
+_SCRIPTS = ("app.js", "diff.js", "kinds.js", "case.js", "list.js")
 _CHUNK = 50
 _LONGEST = 2_000
 
 
-def _blobs(packed: list[bytes]) -> str:
+def _blobs(letter: str, packed: list[bytes]) -> str:
     return "\n".join(
-        f'<script type="application/octet-stream" id="d{k}">{blob.decode()}</script>' for k, blob in enumerate(packed)
+        f'<script type="application/octet-stream" id="{letter}{k}">{blob.decode()}</script>'
+        for k, blob in enumerate(packed)
     )
 
 

@@ -107,6 +107,17 @@ function outcome(one) {
   return [parts.join(", "), bad ? "bad" : lost ? "lost" : passed ? "good" : ""];
 }
 
+/** Buttons of which one is pressed; `options` are [name, value], `pick` is told of the value that is chosen. */
+function choice(label, options, now, pick) {
+  const buttons = options.map(([name, value]) => h("button", { type: "button", "aria-pressed": String(value === now), onclick: () => {
+    made.choose(value);
+    pick(value);
+  } }, name));
+  const made = h("div", { class: "choice", role: "group", "aria-label": label }, buttons);
+  made.choose = (value) => options.forEach(([, its], at) => buttons[at].setAttribute("aria-pressed", String(its === value)));
+  return made;
+}
+
 /* Colours: what the system says, unless the button says otherwise. */
 (() => {
   const order = ["system", "light", "dark"];

@@ -55,10 +55,11 @@ function verdicts(one, doc) {
   });
 }
 
-function file(name, content, doc) {
+function file([name, content, kind], doc) {
   if (content && content.binary !== undefined) {
-    return part(name, () => [h("p", {}, `A binary file of ${content.size.toLocaleString("en")} bytes; it is not shown here.`),
-      facts([["path", content.binary], ["SHA-256", content.sha256]])], true);
+    const size = content.size.toLocaleString("en");
+    return part(name, () => [content.image ? shownImage(name, content.image) : h("p", {}, `A binary file of ${size} bytes; it is not shown here.`),
+      facts([["bytes", content.image ? size : ""]]), facts([["path", content.binary], ["SHA-256", content.sha256]])], true);
   }
   const others = [];
   const before = (doc.baseline || []).find(([other]) => other === name);
@@ -71,7 +72,7 @@ function file(name, content, doc) {
       const other = comparable[at];
       place.replaceChildren(...(other ? [Array.isArray(content) || Array.isArray(other[1])
         ? h("p", { class: "cutnote" }, "Only the parts that are shown are compared: a text was cut.") : "",
-      shownDiff(whole(other[1]), whole(content), [other[0], "the output"])].filter(Boolean) : shownText(content).filter(Boolean)));
+      shownDiff(whole(other[1]), whole(content), [other[0], "the output"])].filter(Boolean) : shownOutput(kind, content).filter(Boolean)));
     };
     const first = before && before[1] !== 0 && typeof before[1] !== "undefined" && comparable.length ? 0 : -1;
     show(first);
@@ -141,7 +142,7 @@ function body(one, doc) {
   const pairs = (list, open) => (list || []).map(([key, text]) => part(key, () => shownText(text), open || whole(text).length < 600));
   section("What people know and said", pairs(doc.annotations, false), pairs(doc.references, false));
   section("Inputs", pairs(doc.inputs, true));
-  section("Outputs", (doc.outputs || []).map(([name, content]) => file(name, content, doc)),
+  section("Outputs", (doc.outputs || []).map((one) => file(one, doc)),
     (doc.baseline || []).filter(([name]) => !(doc.outputs || []).some(([other]) => other === name))
       .map(([name, text]) => part(`${name} (only in the baseline)`, () => text.binary === undefined ? shownText(text) : "a binary file")));
   if (doc.events) section("Trajectory", part(`${doc.events.total} events`, () => trajectory(doc.events), true));
@@ -178,7 +179,8 @@ function frame(title, ...content) {
   panel.replaceChildren(h("header", {}, h("h2", { id: "case-title", tabindex: "-1" }, title),
     h("button", { type: "button", "aria-label": "Previous case", disabled: at <= 0, onclick: () => step(-1) }, "↑"),
     h("button", { type: "button", "aria-label": "Next case", disabled: at < 0 || at >= shown.length - 1, onclick: () => step(1) }, "↓"),
-    h("button", { type: "button", "aria-label": "Close the case", onclick: () => set({ case: "" }) }, "✕ Close")), ...content.flat(Infinity).filter(Boolean));
+    h("button", { type: "button", "aria-label": "Close the case", onclick: () => set({ case: "" }) }, "✕ Close")),
+  h("div", { id: "case-body" }, content));
   if (panel.hidden) openedBy = [opened, document.activeElement];
   panel.hidden = false;
   for (const other of AROUND_CASE()) other.inert = true;
@@ -201,7 +203,7 @@ async function openCase(one) {
       doc = await unpack("d" + one.at);
     } catch (error) { trouble.push(h("p", { class: "v-lost" }, "The details of this case cannot be unpacked: " + error)); }
   }
-  if (opened === one) frame(one.id, trouble, body(one, doc));
+  if (opened === one) $("case-body").replaceChildren(...[trouble, body(one, doc)].flat(Infinity).filter(Boolean));
 }
 
 function missingCase(id) {

@@ -20,6 +20,8 @@ from adjudge.domain import (
     Score,
     Status,
 )
+from adjudge.report.html.images import Images
+from adjudge.report.html.kinds import kind_of
 from adjudge.report.html.payload import Listing, Text, shorten
 from adjudge.report.html.trajectory import records
 
@@ -162,7 +164,9 @@ def spent(case_id: str, rows: Rows, case: Case | None) -> tuple[float | None, fl
     return agent, sum(judging) if judging else None
 
 
-def document(stub: CaseStub, rows: Rows, detail: CaseDetail | None, room: int) -> dict[str, Any]:
+def document(
+    stub: CaseStub, rows: Rows, detail: CaseDetail | None, room: int, types: Mapping[str, str]
+) -> dict[str, Any]:
     """What opens with the case, its texts cut to about `room` characters together."""
     made: dict[str, Any] = {}
     scores = {
@@ -181,7 +185,7 @@ def document(stub: CaseStub, rows: Rows, detail: CaseDetail | None, room: int) -
     made["rewards"] = [msgspec.to_builtins(reward) for reward in rows.rewards(stub.id).values()]
     made["pairwise"] = [[name, _pairwise(found)] for name, found in rows.pairwise(stub.id)]
     if detail is not None:
-        made |= _case(detail.case, detail)
+        made |= _case(detail.case, detail, types)
         made["exchanges"] = [_exchange(exchange) for exchange in detail.exchanges]
         made["problem"] = detail.problem
     made = {key: value for key, value in made.items() if value not in ([], {}, "", None)}
@@ -243,14 +247,14 @@ def _pairwise(found: PairwiseCase) -> dict[str, Any]:
     }
 
 
-def _case(case: Case, detail: CaseDetail) -> dict[str, Any]:
+def _case(case: Case, detail: CaseDetail, types: Mapping[str, str]) -> dict[str, Any]:
     place = f"{case.directory}/" if case.directory else ""
     baseline = detail.baseline
     metrics = msgspec.to_builtins(case.metrics)
     return {
         "directory": case.directory,
         "inputs": [[key, Text(_yaml(value), where=case.directory)] for key, value in case.inputs.items()],
-        "outputs": [[name, _file(file, f"{place}{name}")] for name, file in case.outputs.items()],
+        "outputs": [_output(name, file, f"{place}{name}", types) for name, file in case.outputs.items()],
         "baseline": None
         if baseline is None
         else [
@@ -264,6 +268,12 @@ def _case(case: Case, detail: CaseDetail) -> dict[str, Any]:
         "metrics": metrics,
         "notes": [Text(note) for note in case.notes],
     }
+
+
+def _output(name: str, file: str | BinaryFile, where: str, types: Mapping[str, str]) -> list[Any]:
+    """`[name, content]`, and the kind of a text that is more than text."""
+    kind = kind_of(name, types) if isinstance(file, str) else "text"
+    return [name, _file(file, where)] if kind in ("image", "text") else [name, _file(file, where), kind]
 
 
 def _file(file: str | BinaryFile, where: str) -> Any:
@@ -290,12 +300,14 @@ def _yaml(value: Any) -> str:
 
 
 def documents(
-    rows: Rows, details: Callable[[str], CaseDetail] | None, budget: int
-) -> tuple[list[dict[str, Any]], list[Case | None]]:
-    """The document of every case, and what is needed of its metrics. A case that cannot be read says why."""
+    rows: Rows, details: Callable[[str], CaseDetail] | None, budget: int, types: Mapping[str, str]
+) -> tuple[list[dict[str, Any]], list[Case | None], Images]:
+    """The document of every case, what is needed of its metrics, and the images that documents name. A case that
+    cannot be read says why."""
     room = min(4_000_000, max(8_000, 20 * budget // max(1, len(rows.stubs))))
     made: list[dict[str, Any]] = []
     cases: list[Case | None] = []
+    binary: list[Case] = []
     for stub in rows.stubs:
         detail: CaseDetail | None = None
         if details is not None:
@@ -303,9 +315,16 @@ def documents(
                 detail = details(stub.id)
             except (OSError, LookupError, ValueError, msgspec.MsgspecError) as error:
                 detail = CaseDetail(case=Case(id=stub.id), problem=f"{type(error).__name__}: {error}")
-        made.append(document(stub, rows, detail, room))
+        made.append(document(stub, rows, detail, room, types))
         cases.append(None if detail is None else Case(id=stub.id, metrics=detail.case.metrics))
-    return made, cases
+        if detail is not None:
+            files = {name: file for name, file in detail.case.outputs.items() if isinstance(file, BinaryFile)}
+            binary.append(Case(id=stub.id, outputs=files, directory=detail.case.directory))
+    images = Images(binary, types)
+    for content in (output[1] for document in made for output in document.get("outputs", ())):
+        if isinstance(content, dict) and (image := images.of(content["binary"])) is not None:
+            content["image"] = image
+    return made, cases, images
 
 
 def texts(rows: Rows, said: Sequence[list[list[Any]]], room: int) -> list[list[list[Any]]]:

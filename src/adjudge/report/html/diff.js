@@ -95,12 +95,13 @@ function shownDiff(before, after, names) {
   if (!added && !removed) return h("p", { class: "quiet" }, `The same as ${names[0]}.`);
   const [found, more] = changes(lines);
   const view = h("div", { class: "diff", tabindex: "0", role: "region", "aria-label": `${names[1]} beside ${names[0]}` });
-  const choose = [["Unified", false], ["Side by side", true]].map(([name, two]) => h("button", { type: "button", "data-two": two,
-    onclick: () => { columns = two; redraw(); } }, name));
-  const group = h("div", { class: "choice", role: "group", "aria-label": "How the differences are laid out" }, choose);
+  const group = choice("How the differences are laid out", [["Unified", false], ["Side by side", true]], columns, (two) => {
+    columns = two;
+    redraw();
+  });
   view.redraw = () => {
     const two = columns && !NARROW.matches;
-    for (const button of choose) button.setAttribute("aria-pressed", String((button.dataset.two === "true") === two));
+    group.choose(columns);
     group.hidden = NARROW.matches;
     view.replaceChildren(two ? sideBySide(found, names) : unified(found));
   };

@@ -1,0 +1,214 @@
+"""The CI gate: every dimension of every task against baseline.json."""
+
+from __future__ import annotations
+
+import json
+import random
+from pathlib import Path
+
+import msgspec
+import pytest
+
+from adjudge.domain import (
+    ConfigError,
+    Decision,
+    JudgeIdentity,
+    Quarantined,
+    SampleRecord,
+    Score,
+    Status,
+    SuiteBaseline,
+    TaskBaseline,
+    TaskRules,
+)
+from adjudge.formats.golden import BASELINE, read_baseline
+from adjudge.scoring.tasks import Word, next_baseline, standings, task_checks
+from adjudge.stats.falls import falls
+from tests.cli.test_cli import run as adjudge
+from tests.support.golden import agent, judged, scoring, write_suite
+from tests.support.provider import LoopbackProvider
+
+SOLVES = """\
+printf 'def load(config):\\n    return config.get("name", "unnamed")\\n' > app.py
+printf '\\n\\ndef test_unnamed():\\n    assert load({}) == "unnamed"\\n' >> test_app.py
+echo "Made load() fall back to unnamed."
+"""
+
+
+def score(task: str, values: list[float | None], dimension: str = "scope") -> Score:
+    samples = tuple(SampleRecord(Status.SCORED if value is not None else Status.ABSTAINED, value) for value in values)
+    usable = [value for value in values if value is not None]
+    status = Status.SCORED if usable else Status.ABSTAINED
+    value = usable[0] if usable else None
+    return Score(case=task, judge="rubric", criterion=dimension, status=status, value=value, samples=samples)
+
+
+def rules(tasks: dict[str, dict[str, tuple[float, ...]]], **fields: object) -> TaskRules:
+    baseline = SuiteBaseline(tasks={name: TaskBaseline(scores=scores) for name, scores in tasks.items()})
+    return TaskRules(judge="rubric", baseline=baseline, **fields)  # type: ignore[arg-type]
+
+
+def words(given: TaskRules, scores: list[Score], tasks: list[str] | None = None) -> dict[str, Word]:
+    names = tasks if tasks is not None else list(dict.fromkeys(one.case for one in scores))
+    return {f"{one.task}.{one.dimension}".strip("."): one.word for one in standings(given, names, scores)}
+
+
+def test_a_fall_of_every_task_is_a_regression() -> None:
+    many = {f"t{n}": {"scope": (5.0, 5.0, 5.0)} for n in range(10)}
+    found = words(rules(many), [score(name, [3, 3, 3]) for name in many])
+    assert found["scope"] is Word.REGRESSED
+
+
+def test_one_point_of_one_sample_is_noise_and_does_not_gate() -> None:
+    given = rules({"a": {"scope": (5.0, 5.0, 5.0)}})
+    scores = [score("a", [4, 5, 5])]
+    assert words(given, scores) == {"a.scope": Word.NOISE}
+    assert all(check.decision is Decision.PASS for check in task_checks(given, ["a"], scores))
+
+
+def test_gate_point_fails_on_any_fall_beyond_the_drop() -> None:
+    given = rules({"a": {"scope": (5.0,)}}, against_point=True)
+    assert words(given, [score("a", [4])]) == {"a.scope": Word.REGRESSED}
+    assert words(given, [score("a", [5])]) == {"a.scope": Word.SAME}
+
+
+def test_exactly_the_drop_is_no_regression() -> None:
+    given = rules({"a": {"scope": (4.0, 4.0, 4.0)}}, against_point=True, max_drop=1.0)
+    assert words(given, [score("a", [3, 3, 3])]) == {"a.scope": Word.SAME}
+
+
+def test_a_zero_is_compared_with_nothing() -> None:
+    given = rules({"a": {"scope": (4.0,)}}, against_point=True)
+    assert words(given, [score("a", [None])]) == {"a.scope": Word.ABSTAINED}
+
+
+def test_a_missing_task_fails_unless_only_some_were_selected() -> None:
+    given = rules({"a": {"scope": (4.0,)}, "gone": {"scope": (4.0,)}})
+    checks = task_checks(given, ["a"], [score("a", [4])])
+    assert [check.decision for check in checks if check.metric == "missing"] == [Decision.FAIL]
+    selected = msgspec.structs.replace(given, selected=True)
+    assert "gone" not in words(selected, [score("a", [4])])
+
+
+def test_new_changed_and_unscored_are_words_of_their_own() -> None:
+    given = rules({"a": {"scope": (4.0,)}, "old": {"scope": (4.0,)}}, digests={"old": "new", "a": ""})
+    baseline = msgspec.structs.replace(
+        given.baseline,  # type: ignore[type-var]
+        tasks={"a": TaskBaseline(scores={"scope": (4.0,)}), "old": TaskBaseline(digest="x", scores={"scope": (4.0,)})},
+    )
+    given = msgspec.structs.replace(given, baseline=baseline)
+    lost = Score(case="a", judge="rubric", criterion="scope", status=Status.UNSCORED)
+    found = words(given, [lost, score("old", [4]), score("fresh", [4])])
+    assert found == {"a.scope": Word.UNSCORED, "old": Word.CHANGED, "fresh": Word.NEW}
+    decisions = {c.metric: c.decision for c in task_checks(given, ["a", "old", "fresh"], [lost, score("old", [4])])}
+    assert decisions["changed"] is Decision.INCONCLUSIVE
+    assert decisions["unscored"] is Decision.BROKEN
+
+
+def test_a_task_in_quarantine_is_shown_and_does_not_gate() -> None:
+    away = (Quarantined(task="a", until="2999-01-01"),)
+    given = rules({"a": {"scope": (5.0,)}}, against_point=True, quarantined=away)
+    scores = [score("a", [1])]
+    assert words(given, scores) == {"a.scope": Word.FLAKY}
+    assert all(check.decision is Decision.PASS for check in task_checks(given, ["a"], scores))
+
+
+@pytest.mark.parametrize(("tasks", "samples"), [(1, 3), (3, 5), (10, 3)])
+def test_equal_runs_rarely_fail(tasks: int, samples: int) -> None:
+    """At most 2% of pairs of equal runs, although the agent's work itself differs from run to run."""
+    generator = random.Random(4)
+    failed = 0
+    rounds = 300
+    for _ in range(rounds):
+        cells = []
+        for _ in range(tasks * 4):
+            true = generator.uniform(2.5, 5)
+            pair = []
+            for _ in range(2):
+                work = true + generator.gauss(0, 0.3)
+                pair.append([min(5, max(1, round(work + generator.gauss(0, 0.4)))) for _ in range(samples)])
+            cells.append((pair[0], pair[1]))
+        groups = [list(range(first, len(cells), 4)) for first in range(4)] if tasks > 1 else []
+        singles, grouped = falls(cells, groups)
+        failed += any(one.certain and one.drop > 0.3 for one in (*singles, *grouped))
+    assert failed / rounds <= 0.02
+
+
+def test_a_fall_of_a_point_in_every_task_is_mostly_found() -> None:
+    generator = random.Random(4)
+    found = 0
+    for _ in range(100):
+        cells = []
+        for _ in range(40):
+            true = generator.uniform(3, 5)
+            cells.append(
+                tuple([round(min(5, true - drop + generator.gauss(0, 0.4))) for _ in range(3)] for drop in (0, 1))
+            )
+        _, grouped = falls(cells, [list(range(first, 40, 4)) for first in range(4)])
+        found += any(one.certain for one in grouped)
+    assert found >= 80
+
+
+def test_the_ratchet_takes_what_is_new_and_better_and_lets_nothing_creep() -> None:
+    steady = {f"t{n}": {"scope": (4.0, 4.0, 4.0)} for n in range(6)}
+    given = rules(
+        {"a": {"scope": (2.0, 2.0, 2.0)}, "b": {"scope": (4.0, 4.0, 4.0)}, "away": {"scope": (2.0,)}, **steady}
+    )
+    scores = [score("a", [5, 5, 5]), score("b", [4, 4, 3]), score("c", [2, 2, 2])]
+    scores += [score(name, [4, 4, 4]) for name in steady]
+    made = next_baseline(given, ["a", "b", "c", *steady], scores, accept=False, samples=3).tasks
+    assert made["a"].scores["scope"] == (5, 5, 5)
+    assert made["b"].scores["scope"] == (4, 4, 4)  # not a bit lower with every run
+    assert made["c"].scores["scope"] == (2, 2, 2)
+    assert made["away"].scores["scope"] == (2,)  # a part of the tasks deletes nothing
+
+
+def test_accepting_takes_lower_scores_and_keeps_what_could_not_be_told() -> None:
+    given = rules({"a": {"scope": (5.0,), "other": (4.0,)}})
+    scores = [score("a", [2]), score("a", [None], "other")]
+    made = next_baseline(given, ["a"], scores, accept=True, samples=1).tasks["a"]
+    assert made.scores == {"scope": (2,), "other": (4,)}
+
+
+def test_the_articles_own_baseline_is_read_with_a_warning(tmp_path: Path) -> None:
+    path = tmp_path / BASELINE
+    path.write_text(json.dumps({"a": {"scope": 4.5, "other": 0}}))
+    problems: list = []
+    read = read_baseline(path, "baseline.json", problems)
+    assert read is not None
+    assert read.tasks["a"].scores == {"scope": (4.5,)}  # a 0 said that the judge could not tell
+    assert [problem.warning for problem in problems] == [True]
+
+
+def test_scores_of_another_judge_are_refused_before_anything_is_paid(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    root = write_suite(tmp_path, agent=agent(tmp_path, SOLVES))
+    kept = {"version": 1, "judge": msgspec.to_builtins(JudgeIdentity(model="another")), "tasks": {}}
+    (root / BASELINE).write_text(json.dumps(kept))
+    with LoopbackProvider(scoring(correctness=5, scope=5)) as provider:
+        with pytest.raises(ConfigError, match=r"another judge.*another -> "):
+            judged(root, provider)
+        assert provider.requests == []
+        assert judged(root, provider, accept_baseline=True).gate.decision is Decision.PASS
+
+
+def test_from_a_first_baseline_to_a_regression_on_the_command_line(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    root = write_suite(tmp_path, agent=agent(tmp_path, SOLVES), gate="point")
+    with LoopbackProvider(scoring(correctness=5, scope=5)) as provider:
+        first = adjudge("run", str(root), "--update-baseline", "accept", cwd=tmp_path, **provider.env())
+        assert first.returncode == 0, first.stdout + first.stderr
+        assert "wrote" in first.stderr
+    kept = json.loads((root / BASELINE).read_text())
+    assert kept["tasks"]["fix-load"]["scores"]["scope"] == [5]
+    assert kept["judge"]["model"]
+    with LoopbackProvider(scoring(correctness=5, scope=3)) as provider:
+        second = adjudge("run", str(root), "--fresh", "--update-baseline", "ratchet", cwd=tmp_path, **provider.env())
+    assert second.returncode == 1
+    assert "fix-load.scope: regressed, 5.00 -> 3.00" in second.stdout
+    assert "stays as it is: the run did not pass" in second.stderr
+    assert json.loads((root / BASELINE).read_text()) == kept
