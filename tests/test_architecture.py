@@ -24,7 +24,13 @@ TIERS = [
     {"cli", "__init__"},
     {"__main__"},
 ]
-ACROSS = {("engine", "cases"), ("formats", "cases"), ("execution", "cases"), ("engine", "execution"), ("engine", "trust")}
+ACROSS = {
+    ("engine", "cases"),
+    ("formats", "cases"),
+    ("execution", "cases"),
+    ("engine", "execution"),
+    ("engine", "trust"),
+}
 """Rooms of one tier that may know each other's public face."""
 
 

@@ -34,7 +34,8 @@ def patch_of(tmp_path: Path, before: Files, after: Files, **more: Any) -> Patch:
         names = [
             f"{letter}/{name}" if side is not None else "/dev/null" for letter, side in zip("ab", sides, strict=True)
         ]
-        lines = list(unified_diff(*((side or "").splitlines() for side in sides), *names, lineterm=""))
+        old_lines, new_lines = ((side or "").splitlines() for side in sides)
+        lines = list(unified_diff(old_lines, new_lines, names[0], names[1], lineterm=""))
         added += sum(line.startswith("+") for line in lines[2:])
         removed += sum(line.startswith("-") for line in lines[2:])
         parts += [f"diff --git a/{name} b/{name}", *lines]

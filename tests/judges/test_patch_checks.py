@@ -1,4 +1,4 @@
-"""The checks of a patch that look at its size, its files, its messages and its imports; and that nothing breaks them."""
+"""The checks of a patch that look at its size, its files, its messages and its imports; and that nothing breaks them."""  # noqa: E501
 
 from __future__ import annotations
 
@@ -248,15 +248,15 @@ def test_too_many_files_are_said(tmp_path: Path) -> None:
 
 
 NAMES = st.sampled_from(
-    ["test_a.py", "a.py", "conftest.py", "tests/a.test.ts", "a_test.go", "a.rs", "A.java", "a_spec.rb", "a.sh", "setup.cfg",
+    ["test_a.py", "a.py", "conftest.py", "tests/a.test.ts", "a_test.go", "a.rs", "A.java", "a_spec.rb", "a.sh", "setup.cfg",  # noqa: E501
      "pyproject.toml", "package.json", "p/__init__.py"]
 )  # fmt: skip
 PIECES = st.sampled_from(
-    ["def test_a():\n", "    assert f(7) == 42\n", "    pass\n", "try:\n", "except Exception:\n", "import a\n", "from . import b\n",
-     "@pytest.mark.skip\n", "class TestA(B):\n", "if False:\n", "    with pytest.raises(ValueError, match='x'):\n", "        f()\n",
-     "expect(1).toBe(2);\n", "it.skip('a', () => {\n", "catch (e) {\n", "}\n", "t.Skip()\n", "#[ignore]\n", "[pytest]\n",
-     "addopts = -k 'not x' --ignore=a\n", "collect_ignore = ['a']\n", "@@ -1 +1 @@\n", "--- a/x\n+++ b/x\n", "diff --git a/a b/b\n",
-     "    return {7: 42, 8: 43}\n", "    self.assertAlmostEqual(1.0, x, 3)\n", "    assert x == approx(1, rel=1e-3)\n", "\ud800"]
+    ["def test_a():\n", "    assert f(7) == 42\n", "    pass\n", "try:\n", "except Exception:\n", "import a\n", "from . import b\n",  # noqa: E501
+     "@pytest.mark.skip\n", "class TestA(B):\n", "if False:\n", "    with pytest.raises(ValueError, match='x'):\n", "        f()\n",  # noqa: E501
+     "expect(1).toBe(2);\n", "it.skip('a', () => {\n", "catch (e) {\n", "}\n", "t.Skip()\n", "#[ignore]\n", "[pytest]\n",  # noqa: E501
+     "addopts = -k 'not x' --ignore=a\n", "collect_ignore = ['a']\n", "@@ -1 +1 @@\n", "--- a/x\n+++ b/x\n", "diff --git a/a b/b\n",  # noqa: E501
+     "    return {7: 42, 8: 43}\n", "    self.assertAlmostEqual(1.0, x, 3)\n", "    assert x == approx(1, rel=1e-3)\n", "\ud800"]  # noqa: E501
 )  # fmt: skip
 TEXTS = st.one_of(st.text(max_size=200), st.lists(PIECES, max_size=12).map("".join))
 
@@ -272,8 +272,7 @@ def test_no_text_breaks_a_check(
     tmp_path_factory: pytest.TempPathFactory, before: Files, after: Files, noise: str, messages: list[str]
 ) -> None:
     def plain(files: Files) -> Files:
-        texts = {name: text.encode("utf-8", "replace").decode().replace("\r", "") for name, text in files.items()}
-        return texts
+        return {name: text.encode("utf-8", "replace").decode().replace("\r", "") for name, text in files.items()}
 
     root = tmp_path_factory.mktemp("patch")
     patch = patch_of(root, plain(before), plain(after), messages=tuple(messages), expected=("a.py", noise))

@@ -316,7 +316,7 @@ def test_weakened_tests_in_other_languages(tmp_path: Path, path: str, text: str,
     assert path in finding.detail
 
 
-TEXTS = {"f.test.ts": JS, "f_test.go": GO, "tests/f.rs": RUST, "FTest.java": JAVA, "f_spec.rb": RUBY, "FTests.cs": CSHARP,
+TEXTS = {"f.test.ts": JS, "f_test.go": GO, "tests/f.rs": RUST, "FTest.java": JAVA, "f_spec.rb": RUBY, "FTests.cs": CSHARP,  # noqa: E501
          "f.bats": BATS}  # fmt: skip
 
 

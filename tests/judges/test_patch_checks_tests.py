@@ -216,7 +216,7 @@ HONEST = {
         '(("given", "other", "expected"), [(1, 0, 10), (2, 0, 20), (3, 0, 30)])',
     ),
     "cases to a loop": (
-        '@pytest.mark.parametrize(("given", "expected"), [(1, 10), (2, 20), (3, 30)])\ndef test_many(given, expected):\n',
+        '@pytest.mark.parametrize(("given", "expected"), [(1, 10), (2, 20), (3, 30)])\ndef test_many(given, expected):\n',  # noqa: E501
         "def test_many():\n  for given, expected in [(1, 10), (2, 20), (3, 30)]:\n",
     ),
     "formatted": (
@@ -278,7 +278,7 @@ def test_b():
         f(8)
     assert f(9) == pytest.approx(1.25, abs=1e-5)
 """
-FUNCTIONS = "def test_one():\n    assert f(1) == 10\n\n\ndef test_two():\n    assert f(2) == 20\n\n\ndef test_three():\n    assert f(3) == 30\n"
+FUNCTIONS = "def test_one():\n    assert f(1) == 10\n\n\ndef test_two():\n    assert f(2) == 20\n\n\ndef test_three():\n    assert f(3) == 30\n"  # noqa: E501
 PARAMETRIZED = """
 import pytest
 
@@ -411,7 +411,7 @@ def pytest_collection_modifyitems(config, items):
         (
             {},
             {
-                "conftest.py": "@pytest.hookimpl(hookwrapper=True)\ndef pytest_runtest_makereport(item):\n    r = yield\n    r.outcome = 'passed'\n"
+                "conftest.py": "@pytest.hookimpl(hookwrapper=True)\ndef pytest_runtest_makereport(item):\n    r = yield\n    r.outcome = 'passed'\n"  # noqa: E501
             },
             False,
         ),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import random
+from collections.abc import Mapping
 from pathlib import Path
 
 import msgspec
@@ -13,6 +14,7 @@ from adjudge.domain import (
     ConfigError,
     Decision,
     JudgeIdentity,
+    Problem,
     Quarantined,
     SampleRecord,
     Score,
@@ -43,8 +45,8 @@ def score(task: str, values: list[float | None], dimension: str = "scope") -> Sc
     return Score(case=task, judge="rubric", criterion=dimension, status=status, value=value, samples=samples)
 
 
-def rules(tasks: dict[str, dict[str, tuple[float, ...]]], **fields: object) -> TaskRules:
-    baseline = SuiteBaseline(tasks={name: TaskBaseline(scores=scores) for name, scores in tasks.items()})
+def rules(tasks: Mapping[str, Mapping[str, tuple[float, ...]]], **fields: object) -> TaskRules:
+    baseline = SuiteBaseline(tasks={name: TaskBaseline(scores=dict(scores)) for name, scores in tasks.items()})
     return TaskRules(judge="rubric", baseline=baseline, **fields)  # type: ignore[arg-type]
 
 
@@ -138,7 +140,7 @@ def test_a_fall_of_a_point_in_every_task_is_mostly_found() -> None:
     generator = random.Random(4)
     found = 0
     for _ in range(100):
-        cells = []
+        cells: list[tuple[list[int], list[int]]] = []
         for _ in range(40):
             true = generator.uniform(3, 5)
             cells.append(
@@ -150,7 +152,7 @@ def test_a_fall_of_a_point_in_every_task_is_mostly_found() -> None:
 
 
 def test_the_ratchet_takes_what_is_new_and_better_and_lets_nothing_creep() -> None:
-    steady = {f"t{n}": {"scope": (4.0, 4.0, 4.0)} for n in range(6)}
+    steady: dict[str, dict[str, tuple[float, ...]]] = {f"t{n}": {"scope": (4.0, 4.0, 4.0)} for n in range(6)}
     given = rules(
         {"a": {"scope": (2.0, 2.0, 2.0)}, "b": {"scope": (4.0, 4.0, 4.0)}, "away": {"scope": (2.0,)}, **steady}
     )
@@ -173,7 +175,7 @@ def test_accepting_takes_lower_scores_and_keeps_what_could_not_be_told() -> None
 def test_the_articles_own_baseline_is_read_with_a_warning(tmp_path: Path) -> None:
     path = tmp_path / BASELINE
     path.write_text(json.dumps({"a": {"scope": 4.5, "other": 0}}))
-    problems: list = []
+    problems: list[Problem] = []
     read = read_baseline(path, "baseline.json", problems)
     assert read is not None
     assert read.tasks["a"].scores == {"scope": (4.5,)}  # a 0 said that the judge could not tell
