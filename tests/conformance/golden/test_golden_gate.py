@@ -143,9 +143,8 @@ def test_a_fall_of_a_point_in_every_task_is_mostly_found() -> None:
         cells: list[tuple[list[int], list[int]]] = []
         for _ in range(40):
             true = generator.uniform(3, 5)
-            cells.append(
-                tuple([round(min(5, true - drop + generator.gauss(0, 0.4))) for _ in range(3)] for drop in (0, 1))
-            )
+            sides = [[round(min(5, true - drop + generator.gauss(0, 0.4))) for _ in range(3)] for drop in (0, 1)]
+            cells.append((sides[0], sides[1]))
         _, grouped = falls(cells, [list(range(first, 40, 4)) for first in range(4)])
         found += any(one.certain for one in grouped)
     assert found >= 80
