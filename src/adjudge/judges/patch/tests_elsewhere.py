@@ -60,10 +60,11 @@ _VAGUE = re.compile(
 )
 _LITERAL = re.compile(r"\"[^\"]{0,200}\"|'[^']{0,200}'|`[^`]{0,200}`|(?<![\w.])-?\d[\w.]{0,30}")
 _DEFINES = re.compile(
-    r"\b(?:func(?:\s*\([^)]{0,100}\))?|function\*?|fn|def|class|struct|interface|trait|enum|type|const|let|var|void|static)\s+(?:self\.)?(\w{3,80})"
-    r"|\b(?:public|private|protected|internal)\s[^=;(){]{0,150}?\b(\w{3,80})\s{0,3}\("
+    r"\b(?:func(?:\s*\([^)]{0,100}\))?|function\*?|fn|def|class|struct|interface|trait|enum|type|const|let|var|void|static)\s+(?:self\.)?(\w{1,80})"
+    r"|\b(?:public|private|protected|internal)\s[^=;(){]{0,150}?\b(\w{1,80})\s{0,3}\("
 )
-_WORD = re.compile(r"\w{3,80}")
+_WORD = re.compile(r"\w{3,80}|\b\w{1,2}(?=\()")
+"""A name that a line uses: a short one only where it is called, since `i` is everywhere."""
 _SETTINGS = re.compile(r"^\s*[\"']?(?:testPathIgnorePatterns|modulePathIgnorePatterns|passWithNoTests)[\"']?\s{0,3}:")
 _LEAVES_NOTHING = re.compile(r"Patterns[\"']?\s{0,9}:\s{0,9}\[\s{0,9}\]|:\s{0,9}false")
 _NO_TESTS = re.compile(
@@ -91,7 +92,7 @@ def moves_of(diffs: list[FileDiff]) -> Moves:
                 if not is_for_tests(diff.path):
                     for match in _DEFINES.finditer(line.text):
                         defined[line.sign].add(match[1] or match[2])
-                elif line.sign == "+":
+                elif line.sign == "+" and not _is_comment(line.text):
                     moves.lines[_squeezed(line.text)] += 1
                     moves.literals.setdefault(diff.path, set()).update(_LITERAL.findall(line.text))
                     if title := _title(line.text):
@@ -178,9 +179,14 @@ def _block(
             notes.append(f"{path}:{gone[0].number}: expected value changed: {gone[0].text.strip()}")
 
 
-def _asserts(text: str) -> bool:
+def _is_comment(text: str) -> bool:
     bare = text.strip()
-    return not bare.startswith(("//", "#", "*", "/*", "import ", "use ", "from ")) and bool(_ASSERTION.search(text))
+    return bare.startswith(("//", "*", "/*")) or (bare.startswith("#") and not bare.startswith("#["))
+
+
+def _asserts(text: str) -> bool:
+    imports = text.strip().startswith(("import ", "use ", "from "))
+    return not (imports or _is_comment(text)) and bool(_ASSERTION.search(text))
 
 
 def _explained(path: str, line: Line, moves: Moves) -> bool:
