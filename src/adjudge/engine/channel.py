@@ -14,7 +14,7 @@ import msgspec
 
 from adjudge.domain import ErrorKind, Failure
 from adjudge.engine.protocol import FrameReader, frame, message_decoder
-from adjudge.engine.spawn import end_worker
+from adjudge.engine.spawn import WorkerProcess
 
 SEND_TIMEOUT_S = 60.0
 
@@ -22,8 +22,8 @@ SEND_TIMEOUT_S = 60.0
 class Channel:
     """The pipes of one worker process. After a failure the process is gone."""
 
-    def __init__(self, process: subprocess.Popen[bytes]) -> None:
-        self._process: subprocess.Popen[bytes] | None = process
+    def __init__(self, process: WorkerProcess) -> None:
+        self._process: WorkerProcess | None = process
         self._reader = FrameReader()
         self._frames: list[bytes] = []
 
@@ -99,4 +99,4 @@ class Channel:
         """End the process and everything in its process group."""
         process, self._process = self._process, None
         if process is not None:
-            end_worker(process)
+            process.end()

@@ -15,7 +15,7 @@ from adjudge.domain import ErrorKind, Failure, Judge
 from adjudge.engine.channel import Channel
 from adjudge.engine.protocol import Item, Job, Loaded, Setup
 from adjudge.engine.spare import SpareWorker
-from adjudge.engine.spawn import start_worker
+from adjudge.engine.spawn import WorkerProcess
 from adjudge.judges import Outcome
 
 LOAD_TIMEOUT_S = 60.0
@@ -136,7 +136,7 @@ class _Driver:
             return
         self.kill()
         spare, self._spare = self._spare, None
-        self._channel = spare.take() if spare is not None else Channel(start_worker(self._cwd))
+        self._channel = spare.take() if spare is not None else Channel(WorkerProcess(self._cwd))
         self._channel.send(self._setup)
 
     def run(self, job: Job) -> CaseOutcome:

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import subprocess
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from adjudge.engine.spawn import end_worker, start_worker
+from adjudge.engine.spawn import WorkerProcess
 
 if TYPE_CHECKING:
     from adjudge.domain import Discovered
@@ -19,7 +18,7 @@ class SpareWorker:
     """In a `with` block: it ends there unless it was taken. What it needs is imported while the worker starts."""
 
     def __init__(self) -> None:
-        self._process: subprocess.Popen[bytes] | None = start_worker()
+        self._process: WorkerProcess | None = WorkerProcess()
         self._channel: Channel | None = None
 
     def take(self) -> Channel:
@@ -50,7 +49,7 @@ class SpareWorker:
         process, self._process = self._process, None
         if self._channel is not None and self._channel.alive:
             return self._channel
-        return Channel(process if process is not None and process.poll() is None else start_worker())
+        return Channel(process if process is not None and process.poll() is None else WorkerProcess())
 
     def __enter__(self) -> SpareWorker:
         return self
@@ -59,7 +58,7 @@ class SpareWorker:
         if self._channel is not None:
             self._channel.kill()
         if self._process is not None:
-            end_worker(self._process)
+            self._process.end()
 
 
 def discover(roots: Sequence[str]) -> Discovered:

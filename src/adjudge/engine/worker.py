@@ -35,6 +35,7 @@ from adjudge.domain import (
     ScriptJudge,
 )
 from adjudge.engine.protocol import FrameReader, Item, Job, Loaded, Setup, frame, job_decoder, setup_decoder
+from adjudge.engine.spawn import WORKER_FOLDER, remove_folder
 from adjudge.judges import MAX_PRINTED, Asking, LocalRunner, NothingToJudgeError, Outcome, asking, cap, describe
 from adjudge.prompts import DocumentReader, PromptError, TrajectoryError
 
@@ -223,13 +224,14 @@ def _discovered(roots: tuple[str, ...]) -> Discovered:
             return Discovered(problems=(Problem(message=f"the tests cannot be read: {describe(error)}"),))
 
 
-def _read_frames(source: int, frames: queue.SimpleQueue[bytes]) -> None:
-    """Feed frames to the main thread; when the engine is gone, end this process and all that it started."""
+def _read_frames(source: int, frames: queue.SimpleQueue[bytes], folder: str) -> None:
+    """Feed frames to the main thread; when the engine is gone, end this process and all that it started and left."""
     reader = FrameReader()
     with contextlib.suppress(Exception):
         while data := os.read(source, 1 << 20):
             for body in reader.feed(data):
                 frames.put(body)
+    remove_folder(folder)
     if os.getpgrp() == os.getpid():
         os.killpg(os.getpid(), signal.SIGKILL)
     os._exit(1)
@@ -253,7 +255,8 @@ def main() -> None:
     sys.stdin = open(os.devnull)  # noqa: SIM115, PTH123 - for the life of the process
     sys.dont_write_bytecode = True  # compiled files know the second, and a judge may be edited twice in one
     frames: queue.SimpleQueue[bytes] = queue.SimpleQueue()
-    threading.Thread(target=_read_frames, args=(source, frames), daemon=True).start()
+    folder = os.environ.pop(WORKER_FOLDER, "")
+    threading.Thread(target=_read_frames, args=(source, frames, folder), daemon=True).start()
     _limit_memory()
     while not isinstance(setup := setup_decoder.decode(frames.get()), Setup):
         _write(out, _discovered(setup.roots))
