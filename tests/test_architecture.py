@@ -17,6 +17,7 @@ FILES = sorted(SOURCE.rglob("*.py"))
 TIERS = [
     {"domain", "_version"},
     {"located", "whole_files"},
+    {"sheets"},
     {"prompts", "models", "stats", "agents", "sandbox"},
     {"judges", "scoring"},
     {"formats", "cases", "engine", "execution", "report", "trust"},

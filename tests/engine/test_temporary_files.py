@@ -12,7 +12,13 @@ import pytest
 
 from tests.support.llm import call, command, write_config
 
-LEAVES = "  - name: leaves\n    check: |\n      import tempfile, time\n      tempfile.mkdtemp(); time.sleep({})\n      return True\n"
+LEAVES = """\
+  - name: leaves
+    check: |
+      import tempfile, time
+      tempfile.mkdtemp(); time.sleep({})
+      return True
+"""
 
 
 def folder(tmp_path: Path) -> tuple[Path, dict[str, str]]:

@@ -15,7 +15,8 @@ from hypothesis import strategies as st
 
 from adjudge.domain import CaseStub, MissingExtraError, RunResult, SampleRecord, Status, StoreError, Usage
 from adjudge.report import tables
-from adjudge.report.tables import COLUMNS, guarded, rows, unguarded, write_table
+from adjudge.report.tables import COLUMNS, rows, write_table
+from adjudge.sheets import guarded, unguarded
 from tests.support.build import RESULT, result, score, summary
 
 

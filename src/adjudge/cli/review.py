@@ -8,7 +8,7 @@ from typing import Any
 import click
 
 from adjudge.cli.common import RUN, Refused, show_problems, store_error
-from adjudge.domain import Problem, StoreError
+from adjudge.domain import StoreError
 
 
 @click.command("review")
@@ -66,13 +66,14 @@ def _export(run: Path, form: str, output: Path | None, snapshot: Any, result: An
 def _import(run: Path, file: Path, snapshot: Any, reviewer: str) -> int:
     from adjudge.cases.review_files import ReviewFile, read_review, write_review
     from adjudge.domain import labelled
-    from adjudge.report.reviews import take
+    from adjudge.report.reviews import NEEDED, take
+    from adjudge.sheets import read_sheet
 
     labels = list(labelled(snapshot))
     earlier = read_review(run, labels) or ReviewFile()
     if earlier.problems:
         raise Refused(earlier.problems)  # what cannot be read would be lost
-    rows, problems = _rows(file)
+    rows, problems = read_sheet(file, NEEDED)
     ids = [stub.id for stub in snapshot.cases]
     taken = take(rows, file=str(file), cases=ids, labels=labels, review=earlier.review, reviewer=reviewer)
     problems = [*problems, *taken.problems]
@@ -82,26 +83,3 @@ def _import(run: Path, file: Path, snapshot: Any, reviewer: str) -> int:
     click.echo(f"{taken.rows} rows say something; {path} speaks of {len(taken.review.cases)} cases")
     click.echo(f"adjudge report {run} sets the judges beside it", err=True)
     return 0
-
-
-def _rows(file: Path) -> tuple[list[tuple[int, dict[str, Any]]], list[Problem]]:
-    """The rows of a sheet, with the line of each."""
-    from adjudge.located import parse_yaml, read_text
-    from adjudge.report.reviews import rows_of_csv
-
-    if file.suffix.lower() not in (".yaml", ".yml"):
-        try:
-            return rows_of_csv(file.read_bytes().decode("utf-8-sig"), str(file))
-        except OSError as error:
-            return [], [Problem(file=str(file), message=f"cannot be read: {error.strerror}")]
-        except UnicodeDecodeError:
-            return [], [Problem(file=str(file), message="is not UTF-8 text", hint="save it as CSV UTF-8")]
-    text = read_text(file, str(file))
-    if isinstance(text, Problem):
-        return [], [text]
-    root, problems = parse_yaml(text, str(file))
-    if problems or root is None:
-        return [], problems
-    if not isinstance(root.value, list) or not all(isinstance(node.value, dict) for node in root.value):
-        return [], [Problem(file=str(file), message="expected a list of rows, each a mapping")]
-    return [(int(node.line), node.plain()) for node in root.value], []

@@ -28,12 +28,12 @@ from adjudge.domain import (
     label_name,
     shown,
 )
-from adjudge.report.tables import guarded, unguarded, value_text
+from adjudge.report.tables import value_text
+from adjudge.sheets import guarded
 
 COLUMNS = ("case", "judge", "criterion", "value", "rationale", "verdict", "comment")
-_NEEDED = ("case", "judge", "verdict")
+NEEDED = ("case", "judge", "verdict")
 _WORDS = {"true": True, "pass": True, "yes": True, "false": False, "fail": False, "no": False}
-_MAX_CELL = 10_000_000
 
 Row = dict[str, Any]
 
@@ -84,34 +84,6 @@ def as_yaml(rows: Sequence[Row]) -> bytes:
     dumper: Any = getattr(yaml, "CSafeDumper", yaml.SafeDumper)
     text = yaml.dump([dict(row) for row in rows], Dumper=dumper, sort_keys=False, allow_unicode=True, width=120)
     return str(text).encode("utf-8", "replace")
-
-
-def rows_of_csv(text: str, file: str) -> tuple[list[tuple[int, Row]], list[Problem]]:
-    """The rows of a CSV, each with its line in the file; commas or semicolons separate the cells."""
-    csv.field_size_limit(_MAX_CELL)
-    text = text.removeprefix("\ufeff")
-    first = text.partition("\n")[0]
-    delimiter = ";" if ";" in first and "," not in first else ","
-    reader = csv.reader(io.StringIO(text, newline=""), delimiter=delimiter, strict=True)
-    found: list[tuple[int, Row]] = []
-    problems: list[Problem] = []
-    header: list[str] | None = None
-    line = 1
-    try:
-        for cells in reader:
-            start, line = line, reader.line_num + 1
-            if header is None:
-                header = [cell.strip().lower() for cell in cells]
-            elif any(cell.strip() for cell in cells):
-                if len(cells) > len(header):
-                    problems.append(Problem(file=file, line=start, column=1, message="has more cells than columns"))
-                found.append((start, dict(zip(header, map(unguarded, cells), strict=False))))
-    except csv.Error as error:
-        problems.append(Problem(file=file, line=line, column=1, message=f"is no CSV: {error}"))
-    missing = [name for name in _NEEDED if name not in (header or ())]
-    if missing:
-        problems = [Problem(file=file, line=1, column=1, message=f"there is no column {', '.join(missing)}")]
-    return found, problems
 
 
 class Imported(msgspec.Struct, frozen=True):

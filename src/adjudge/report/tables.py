@@ -6,7 +6,6 @@ from __future__ import annotations
 import contextlib
 import csv
 import os
-import re
 import tempfile
 from collections.abc import Iterator
 from itertools import islice
@@ -16,11 +15,10 @@ from typing import Any, TextIO
 import msgspec
 
 from adjudge.domain import MissingExtraError, RunResult, Score, Status, StoreError, Usage, Value
+from adjudge.sheets import guarded
 
 FORMS = ("csv", "jsonl", "parquet")
 _BATCH = 5_000
-_FORMULA = re.compile(r"'*[=+\-@\t\r]")
-"""What a spreadsheet takes for a formula, also behind marks that keep it from doing so."""
 
 
 class TableRow(msgspec.Struct, frozen=True, kw_only=True):
@@ -116,16 +114,6 @@ def _number(value: Value | None) -> float | None:
 def _clean(text: str) -> str:
     """Text that UTF-8 can hold."""
     return text if text.isascii() else text.encode("utf-8", "replace").decode()
-
-
-def guarded(text: str) -> str:
-    """Text that a spreadsheet shows and does not compute. `unguarded` undoes it."""
-    return f"'{text}" if _FORMULA.match(text) else text
-
-
-def unguarded(text: str) -> str:
-    """The text of a cell that may have been guarded."""
-    return text[1:] if text.startswith("'") and _FORMULA.match(text) else text
 
 
 def write_table(result: RunResult, path: Path, form: str) -> int:

@@ -5,13 +5,14 @@ from __future__ import annotations
 import csv
 import io
 import random
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 import msgspec
 
 from adjudge.domain import AdjudgeError
+from adjudge.sheets import guarded, read_sheet
 
 FIXED = ("trace", "labeller", "comment")
 _SHOWN = ("prompt", "files", "diff", "final_message")
@@ -82,12 +83,8 @@ def sheet(items: Sequence[Item], dimensions: Sequence[str], *, as_yaml: bool) ->
     writer = csv.DictWriter(out, ["trace", "labeller", *dimensions, "comment", *_SHOWN], lineterminator="\n")
     writer.writeheader()
     for row in rows:
-        writer.writerow({key: _inert(str(value)) for key, value in row.items()})
+        writer.writerow({key: guarded(str(value)) for key, value in row.items()})
     return out.getvalue()
-
-
-def _inert(text: str) -> str:
-    return f"'{text}" if text[:1] in ("=", "+", "-", "@", "\t", "\r") else text
 
 
 def read_labels(path: Path, dimensions: Sequence[str], *, points: int = 5) -> Labels:
@@ -96,34 +93,36 @@ def read_labels(path: Path, dimensions: Sequence[str], *, points: int = 5) -> La
     Raises:
         LabelError: with every row that is no label.
     """
-    rows = _rows(path)
-    problems: list[str] = []
+    rows, faults = read_sheet(path, ("trace",))
+    problems = [str(fault) for fault in faults]
+    own = {name.lower(): name for name in dimensions}
     scores: dict[str, dict[str, dict[str, float]]] = {name: {} for name in dimensions}
-    for number, row in enumerate(rows, 2):
-        trace, who = str(row.get("trace") or "").strip(), str(row.get("labeller") or "").strip() or "someone"
-        unknown = [name for name in row if name not in (*FIXED, *_SHOWN, *dimensions)]
-        if unknown and number == 2:
-            problems.append(f"{', '.join(map(str, unknown))}: no dimension of the rubric")
+    unknown = dict.fromkeys(key for _, row in rows for key in row if key.lower() not in (*FIXED, *_SHOWN, *own))
+    problems += [f"{path}: {key!r} is no dimension of the rubric" for key in unknown]
+    for line, row in rows:
+        trace, who = _text(row.get("trace")), _text(row.get("labeller")) or "someone"
         if not trace:
-            problems.append(f"row {number} names no trace")
+            problems.append(f"{path}:{line}: names no trace")
             continue
-        for name in dimensions:
-            given = str(row.get(name) if row.get(name) is not None else "").strip()
-            if not given:
-                continue
-            score = _score(given, points)
+        given = {own[key.lower()]: text for key in row if key.lower() in own and (text := _text(row[key]))}
+        for name, text in given.items():
+            score = _score(text, points)
             if score is None:
-                problems.append(f"row {number}, {name}: {given!r} is no whole number from 0 to {points}")
+                problems.append(f"{path}:{line}: {name}: {text!r} is no whole number from 0 to {points}")
                 continue
             people = scores[name].setdefault(trace, {})
             if who in people:
-                problems.append(f"row {number}: {who} has labelled {trace} twice")
+                problems.append(f"{path}:{line}: {name}: {who} has labelled {trace} twice")
             people[who] = score
     if problems:
-        raise LabelError(f"{path}: " + "; ".join(problems[:20]))
+        raise LabelError("\n".join(problems[:20]))
     if not any(scores.values()):
         raise LabelError(f"{path}: nobody has filled in a score")
     return Labels(dimensions=tuple(dimensions), scores=scores)
+
+
+def _text(value: Any) -> str:
+    return "" if value is None else str(value).strip()
 
 
 def _score(text: str, points: int) -> float | None:
@@ -131,23 +130,4 @@ def _score(text: str, points: int) -> float | None:
         value = float(text)
     except ValueError:
         return None
-    return value if value == int(value) and 0 <= value <= points else None
-
-
-def _rows(path: Path) -> list[Mapping[str, Any]]:
-    try:
-        text = path.read_text(encoding="utf-8-sig")
-    except (OSError, UnicodeDecodeError) as error:
-        raise LabelError(f"{path} cannot be read: {error}") from None
-    if path.suffix in (".yaml", ".yml"):
-        import yaml
-
-        try:
-            loaded = yaml.safe_load(text)
-        except yaml.YAMLError as error:
-            raise LabelError(f"{path} is no YAML: {error}") from None
-        if not isinstance(loaded, list) or not all(isinstance(row, dict) for row in loaded):
-            raise LabelError(f"{path} is no list of labels")
-        return loaded
-    csv.field_size_limit(1 << 24)
-    return [{key: value for key, value in row.items() if key is not None} for row in csv.DictReader(io.StringIO(text))]
+    return value if value.is_integer() and 0 <= value <= points else None

@@ -56,11 +56,27 @@ def test_a_cell_that_a_spreadsheet_would_run_is_inert() -> None:
     assert row["diff"] == "'=1+1"
 
 
-@pytest.mark.parametrize("bad", ["6", "-1", "3.5", "good"])
+@pytest.mark.parametrize("bad", ["6", "-1", "3.5", "good", "nan", "inf"])
 def test_what_is_no_score_is_told_with_its_row(tmp_path: Path, bad: str) -> None:
     path = tmp_path / "labels.csv"
     path.write_text(f"trace,labeller,scope\na,ann,3\nb,ann,{bad}\n")
-    with pytest.raises(LabelError, match="row 3, scope"):
+    with pytest.raises(LabelError, match="csv:3: scope"):
+        read_labels(path, ("scope",))
+
+
+def test_a_sheet_of_a_spreadsheet_that_separates_by_semicolons(tmp_path: Path) -> None:
+    path = tmp_path / "labels.csv"
+    path.write_bytes("\ufefftrace;labeller;Scope\r\nrun/a;ann;3\r\n".encode())
+    assert read_labels(path, ("scope",)).scores == {"scope": {"run/a": {"ann": 3.0}}}
+
+
+def test_a_broken_sheet_is_told_of(tmp_path: Path) -> None:
+    path = tmp_path / "labels.csv"
+    path.write_text("name,scope\na,3\n")
+    with pytest.raises(LabelError, match="no column trace"):
+        read_labels(path, ("scope",))
+    path.write_text("trace,scope,humour\na,3,4\n")
+    with pytest.raises(LabelError, match="'humour' is no dimension"):
         read_labels(path, ("scope",))
 
 
