@@ -25,6 +25,7 @@ VERBS = {
     "compare": "Set a run beside an earlier one, judge by judge.",
     "export": "Write a run's scores as csv, jsonl or parquet, or log it to MLflow.",
     "review": "Write a sheet for people to review a run, and take it back.",
+    "flaky": "Show which coding tasks give another result each time; put them into quarantine.",
     "calibrate": "Set the judge of coding tasks beside people's labels; write its certificate.",
     "harbor": "Make a Harbor task folder of each case of an eval.yaml.",
     "init": "Write a commented starter.",

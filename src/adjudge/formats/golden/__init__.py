@@ -6,7 +6,14 @@ from pathlib import Path
 
 from adjudge.formats.golden.load import JUDGE, RUBRIC, SETTINGS, TASKS, load
 from adjudge.formats.golden.rubric import Dimension, Rubric, read_rubric
-from adjudge.formats.golden.state import BASELINE, QUARANTINE, read_baseline, write_baseline, write_quarantine
+from adjudge.formats.golden.state import (
+    BASELINE,
+    QUARANTINE,
+    read_baseline,
+    read_quarantine,
+    write_baseline,
+    write_quarantine,
+)
 
 NAME = "golden"
 
@@ -32,6 +39,7 @@ __all__ = [
     "detect",
     "load",
     "read_baseline",
+    "read_quarantine",
     "read_rubric",
     "write_baseline",
     "write_quarantine",
