@@ -23,6 +23,7 @@ VERBS = {
     "report": "Recompute a run's report from its directory.",
     "gate": "Recompute a run's decision from its directory.",
     "compare": "Set a run beside an earlier one, judge by judge.",
+    "pairwise": "Compare runs or patches two at a time; strengths of more than two.",
     "export": "Write a run's scores as csv, jsonl or parquet, or log it to MLflow.",
     "review": "Write a sheet for people to review a run, and take it back.",
     "flaky": "Show which coding tasks give another result each time; put them into quarantine.",

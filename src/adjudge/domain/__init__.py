@@ -83,7 +83,7 @@ from adjudge.domain.judge import (
     upgraded,
 )
 from adjudge.domain.names import closest
-from adjudge.domain.pairwise import ORDERS, PREFERENCES, OrderSaid, PairwiseCase, PairwiseResult
+from adjudge.domain.pairwise import ORDERS, PREFERENCES, Bias, OrderSaid, PairwiseCase, PairwiseResult
 from adjudge.domain.providers import OpenRouter, is_this_machine
 from adjudge.domain.registered import CriteriaFile, Discovered, RegisteredCheck
 from adjudge.domain.result import (
@@ -148,6 +148,7 @@ __all__ = [
     "Baseline",
     "BaselineSummary",
     "Binary",
+    "Bias",
     "BinaryFile",
     "BuiltinArgument",
     "BuiltinInfo",

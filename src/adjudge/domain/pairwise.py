@@ -26,7 +26,8 @@ class PairwiseCase(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True
     """One case. `winner` is `run`, `baseline` or `tie`, nothing when an order has no answer.
 
     A preference that does not survive the swap of the outputs is a tie, and `flipped`. With several samples the
-    winner is what most of them came to; `samples` holds what each did.
+    winner is what most of them came to; `samples` holds what each did. `shown_chars` are the characters of the run's
+    output and of the baseline's, as they were shown.
     """
 
     case: str
@@ -35,6 +36,18 @@ class PairwiseCase(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True
     orders: tuple[OrderSaid, ...] = ()
     samples: tuple[str, ...] = ()
     failure: Failure | None = None
+    shown_chars: tuple[int, ...] = ()
+
+
+class Bias(msgspec.Struct, frozen=True, kw_only=True):
+    """How often what should not matter went with the preference: `won` of `n` (1/2 is no bias), the bounds of the
+    share's 95% interval (Wilson), and the exact two-sided p of one half."""
+
+    won: int
+    n: int
+    low: float
+    high: float
+    p: float
 
 
 class PairwiseResult(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
@@ -46,6 +59,8 @@ class PairwiseResult(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=Tr
         low, high: Bounds of its 95% interval (bootstrap over cases).
         p: Of the exact two-sided sign test over wins and losses, ties left out.
         first_share: Share of all answers that prefer what stood first, among those that prefer any; 0.5 is no bias.
+        longer: How often the longer output won, of the cases that either won; `None` when none has two lengths. A
+            longer output may also be the better one: the share asks for a look, it proves nothing.
     """
 
     judge: str
@@ -61,4 +76,5 @@ class PairwiseResult(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=Tr
     high: float | None = None
     p: float | None = None
     first_share: float | None = None
+    longer: Bias | None = None
     cases: tuple[PairwiseCase, ...] = ()

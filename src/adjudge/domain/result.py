@@ -56,6 +56,7 @@ class Score(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
         denials: Tool -> how many calls of an agent judge were refused.
         exit_code: How the script or the agent ended.
     """
+        shown_chars: Of a comparison: characters of the output that stood first, and of the other, as they were shown.
 
     case: str
     judge: str
@@ -78,6 +79,7 @@ class Score(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     denials: dict[str, int] = {}
     exit_code: int | None = None
 
+    shown_chars: tuple[int, ...] = ()
 
 class HumanAgreement(msgspec.Struct, frozen=True, omit_defaults=True):
     """A judge beside what people said of the same cases.

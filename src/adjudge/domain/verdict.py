@@ -84,6 +84,8 @@ class Verdict(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     """How the script or the agent ended."""
     denials: dict[str, int] = {}
     """Tool -> how many calls of an agent judge were refused."""
+    shown_chars: tuple[int, ...] = ()
+    """Of a comparison: characters of the output that stood first, and of the other, as they were shown."""
 
     def __post_init__(self) -> None:
         if (self.status is Status.SCORED) != (self.value is not None):

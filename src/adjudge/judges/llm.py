@@ -54,13 +54,15 @@ class NothingToJudgeError(ValueError):
 class Asked(msgspec.Struct, frozen=True):
     """One call: the criteria that it answers (by their place in the judge), what is asked, and what to know of it.
 
-    With `shares` the request shows the material of all calls, which is sent along once.
+    With `shares` the request shows the material of all calls, which is sent along once. `shown_chars` of a comparison
+    are the lengths of both outputs, in the order in which they are shown.
     """
 
     criteria: tuple[int, ...]
     request: ModelRequest
     notes: tuple[str, ...] = ()
     shares: bool = False
+    shown_chars: tuple[int, ...] = ()
 
 
 class Asking(msgspec.Struct, frozen=True):

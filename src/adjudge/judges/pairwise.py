@@ -72,7 +72,8 @@ def pairwise_asking(
             effort=judge.effort,
         )
         said = [*notes, *(note for shown in pictures for note in shown.notes)]
-        calls.append(Asked((index,), request, capped(said)))
+        lengths = tuple(len(texts[side]) for side in order)
+        calls.append(Asked((index,), request, capped(said), shown_chars=lengths))
     return Asking(tuple(calls))
 
 

@@ -125,6 +125,7 @@ def verdicts_of(
                 confidence=confidence,
                 denials=last.denials,
                 exit_code=last.exit_code,
+                shown_chars=call.shown_chars,
             )
         )
     return made

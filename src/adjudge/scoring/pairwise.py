@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 
 from adjudge.domain import (
     ORDERS,
+    Bias,
     Failure,
     Interval,
     JudgeSummary,
@@ -18,7 +19,7 @@ from adjudge.domain import (
     Score,
     Status,
 )
-from adjudge.stats import bootstrap_mean, interval_method, sign_test
+from adjudge.stats import bootstrap_mean, interval_method, longer_share, sign_test
 
 LEVEL = 0.95
 _FIRST = {"run_first": ("run", "baseline"), "baseline_first": ("baseline", "run")}
@@ -36,6 +37,7 @@ def pairwise_case(case: str, said: Mapping[str, Score]) -> PairwiseCase | None:
     samples = [score.samples or (_whole(score),) for score in scores]
     winners = [_winner(*pair) for pair in zip(*samples, strict=True)]
     usable = [winner for winner, _ in winners if winner]
+    lengths = _lengths(said)
     orders = tuple(
         OrderSaid(order=order, preferred=_whose(order, score.value), rationale=score.rationale, failure=score.error)
         for order, score in zip(ORDERS, scores, strict=True)
@@ -43,7 +45,7 @@ def pairwise_case(case: str, said: Mapping[str, Score]) -> PairwiseCase | None:
     failure = next((score.error for score in scores if score.error is not None), None)
     if not usable or len(usable) * 2 < len(winners):
         missing = failure or next((r.error for records in samples for r in records if r.error), None)
-        return PairwiseCase(case=case, orders=orders, failure=missing)
+        return PairwiseCase(case=case, orders=orders, failure=missing, shown_chars=lengths)
     commonest, votes = Counter(usable).most_common(1)[0]
     return PairwiseCase(
         case=case,
@@ -51,7 +53,30 @@ def pairwise_case(case: str, said: Mapping[str, Score]) -> PairwiseCase | None:
         flipped=sum(flipped for _, flipped in winners) * 2 > len(usable),
         orders=orders,
         samples=tuple(winner for winner, _ in winners) if len(winners) > 1 else (),
+        shown_chars=lengths,
     )
+
+
+def _lengths(said: Mapping[str, Score]) -> tuple[int, ...]:
+    """Characters of the run's output and of the baseline's."""
+    for order, score in said.items():
+        if len(score.shown_chars) == len(_FIRST[order]):
+            by_side = dict(zip(_FIRST[order], score.shown_chars, strict=True))
+            return by_side["run"], by_side["baseline"]
+    return ()
+
+
+def _longer(cases: Sequence[PairwiseCase]) -> Bias | None:
+    """How often the longer output won."""
+    pairs = []
+    for case in cases:
+        if case.winner in ("run", "baseline") and case.shown_chars:
+            own, other = case.shown_chars
+            pairs.append((own, other) if case.winner == "run" else (other, own))
+    share = longer_share(pairs)
+    if share.low is None or share.high is None:
+        return None
+    return Bias(won=share.won, n=share.n, low=share.low, high=share.high, p=share.p)
 
 
 def _whole(score: Score) -> SampleRecord:
@@ -107,6 +132,7 @@ def pairwise_result(
         high=min(1.0, bounds[1]) if bounds else None,
         p=sign_test(counts["run"], counts["baseline"]) if points else None,
         first_share=decided.count("A") / len(decided) if decided else None,
+        longer=_longer(found),
         cases=tuple(found),
     )
 

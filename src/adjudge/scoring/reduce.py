@@ -69,6 +69,7 @@ def reduce_samples(judge: Judge, criterion: Criterion, verdicts: Sequence[Verdic
             model=said.model if said and isinstance(judge, CriterionJudge) else "",
             denials=_denials(verdicts),
             exit_code=first.exit_code,
+            shown_chars=next((v.shown_chars for v in verdicts if v.shown_chars), ()),
         )
 
     if judge.samples == 1 or first.status is Status.SKIPPED:
