@@ -7,8 +7,6 @@ import math
 import random
 from pathlib import Path
 
-import pytest
-
 from adjudge.stats.factorial import Observation, analyse
 from tests.cli.test_cli import run as command
 from tests.conformance.eval_yaml.test_whole_run import count, write
@@ -38,7 +36,6 @@ def test_every_cell_is_run_with_its_levels_and_only_once(tmp_path: Path) -> None
 
 
 def test_the_analysis_is_written_and_told(tmp_path: Path) -> None:
-    pytest.importorskip("statsmodels")
     suite(tmp_path)
     done = command("run", "--matrix", cwd=tmp_path)
     assert done.returncode == 0, done.stderr
@@ -73,7 +70,6 @@ def observations(effect: float, *, levels: int = 3, cases: int = 12, seed: int =
 
 
 def test_a_factor_of_three_levels_has_two_degrees_of_freedom_and_is_found() -> None:
-    pytest.importorskip("statsmodels")
     factors = {"f": ["0", "1", "2"]}
     found = analyse(observations(1.0), factors).effects[0]
     assert (found.df, found.note) == (2, "")
@@ -87,13 +83,11 @@ def test_a_factor_of_three_levels_has_two_degrees_of_freedom_and_is_found() -> N
 
 
 def test_under_no_effect_small_p_values_are_rare() -> None:
-    pytest.importorskip("statsmodels")
     ps = [analyse(observations(0.0, seed=seed), {"f": ["0", "1", "2"]}).effects[0].p or 0 for seed in range(60)]
     assert sum(p < 0.05 for p in ps) <= 9  # 3 are expected; the smallest coefficient's p would give about 8 and more
 
 
 def test_what_cannot_be_tested_says_why() -> None:
-    pytest.importorskip("statsmodels")
     same = [Observation(levels={"f": level}, case=str(c), replication=1, score=1.0) for level in "ab" for c in range(4)]
     assert analyse(same, {"f": ["a", "b"]}).effects[0].note == "the scores do not vary"
     one = analyse(same[:4], {"f": ["a", "b"]})

@@ -52,9 +52,6 @@ def test_without_mlflow_the_command_is_named(tmp_path: Path, monkeypatch: pytest
 @pytest.fixture
 def store(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> str:
     """A tracking store of its own, in a folder where artifacts may lie."""
-    pytest.importorskip("mlflow", reason="mlflow is not installed")
-    pytest.importorskip("sqlalchemy", reason="a local store needs sqlalchemy")
-    pytest.importorskip("alembic", reason="a local store needs alembic")
     monkeypatch.chdir(tmp_path)
     return f"sqlite:///{tmp_path}/mlflow.db"
 

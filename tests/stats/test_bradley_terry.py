@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import os
 import random
+from importlib import import_module
 from itertools import combinations
 
 import pytest
@@ -31,7 +32,7 @@ def linked(drawn: list[tuple[int, tuple[str, str], float]]) -> list[Game]:
 def test_strengths_are_the_maximum_that_a_general_optimiser_finds(
     drawn: list[tuple[int, tuple[str, str], float]],
 ) -> None:
-    optimize = pytest.importorskip("scipy.optimize")
+    optimize = import_module("scipy.optimize")
     games = linked(drawn)
 
     def loss(theta: list[float]) -> float:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from importlib import import_module
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -15,7 +17,7 @@ UNITS = st.lists(st.lists(st.sampled_from([None, 1, 2, 3, 5, 8]), min_size=3, ma
 
 @given(units=UNITS, level=st.sampled_from(["nominal", "ordinal", "interval"]))
 def test_alpha_is_that_of_the_krippendorff_package(units: list[list[int | None]], level: Level) -> None:
-    oracle = pytest.importorskip("krippendorff", reason="krippendorff is not installed")
+    oracle = import_module("krippendorff")
     ours = krippendorff_alpha(units, level=level)
     kept = [unit for unit in units if sum(value is not None for value in unit) > 1]
     if len({value for unit in kept for value in unit if value is not None}) < 2:

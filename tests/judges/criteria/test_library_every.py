@@ -208,8 +208,6 @@ def test_bad_files_are_bad_work_and_no_error(
     monkeypatch.setattr(meaning, "_MAX_CHARACTERS", 50)  # the model is the slower, the more the machine has to do
     if name == "semantic_similarity" and embedding.missing() is not None:
         pytest.skip("the embedded model is not installed")
-    if name == "coverage_at_least":
-        pytest.importorskip("coverage")
     home = homes[kind]
     before = sorted(path.name for path in home.rglob("*")) if kind != "loop" else []
     started = time.monotonic()
