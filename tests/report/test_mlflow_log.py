@@ -66,7 +66,7 @@ def test_a_run_is_logged_once_and_then_updated(store: str, tmp_path: Path) -> No
     again = log_run(made((None, None), selection="later"), run, tracking_uri=store, experiment="e")
     assert again == first
     client = mlflow.MlflowClient(tracking_uri=store)
-    experiment = client.get_experiment_by_name("e")
+    experiment: Any = client.get_experiment_by_name("e")
     (logged,) = client.search_runs([experiment.experiment_id])
     assert logged.info.status == "FINISHED"
     assert logged.data.params["good/model"] == "m"

@@ -55,8 +55,8 @@ class Score(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
         model: Who judged, where a criterion in Python says so.
         denials: Tool -> how many calls of an agent judge were refused.
         exit_code: How the script or the agent ended.
-    """
         shown_chars: Of a comparison: characters of the output that stood first, and of the other, as they were shown.
+    """
 
     case: str
     judge: str
