@@ -9,7 +9,7 @@ import yaml
 
 from tests.support.configs import errors, judged, write_suite
 
-READS = {"type": "cli", "command": ["sh", "-c", "cat > output/told.txt"]}
+READS = {"type": "cli", "command": ["sh", "-c", "tee output/told.txt"]}
 
 
 def told(folder: Path, template: str, given: object, **sections: object) -> str:
@@ -156,3 +156,57 @@ def test_an_override_stands_for_the_field_of_every_case_and_is_in_the_workspace(
     assert (tmp_path / "run/cases/case-1/output/told.txt").read_text() == "<say it kind>"
     seen = yaml.safe_load((tmp_path / "run/cases/case-1/output/seen.yaml").read_text())
     assert seen == {"request": "say it", "tone": "kind"}
+
+
+def steps_of(folder: Path, template: str) -> Path:
+    """A pipeline whose second step, `items`, has this template."""
+    steps = [{"id": "a", "prompt": "{request}"}, {"id": "items", "prompt": template}, {"id": "c", "prompt": "x"}]
+    return write_suite(folder, runner=READS, execution={"steps": steps})
+
+
+@pytest.mark.parametrize(
+    ("template", "says"),
+    [
+        ("{{ steps.b.output }}", "no step 'b' comes before it"),
+        ("{{ steps['b'].output }}", "no step 'b' comes before it"),
+        ('{% if steps["c"]["exit_code"] == 0 %}{% endif %}', "no step 'c' comes before it"),
+        ("{{ steps.items.output }}", "no step 'items' comes before it"),
+        ("{% for x in input.request %}{{ steps['b'] }}{% endfor %}", "no step 'b' comes before it"),
+    ],
+)
+def test_a_step_that_does_not_come_before_is_told_however_it_is_named(tmp_path: Path, template: str, says: str) -> None:
+    (found,) = errors(steps_of(tmp_path, template))
+    assert "execution.steps[1].prompt" in found
+    assert says in found
+
+
+@pytest.mark.parametrize(
+    ("template", "shown"),
+    [
+        ("{{ steps['a'].exit_code }}{{ steps['a']['exit_code'] }}", "00"),
+        ("{{ steps.get('a').exit_code }} {{ steps.get('b', {}).get('output', 'none') }}", "0 none"),
+        ("{% for id, step in steps.items() %}{{ id }}={{ step.exit_code }}{% endfor %}", "a=0"),
+        ("{{ steps | length }}", "1"),
+        ("{{ steps.b is defined }} {{ steps['b'] is undefined }} {{ 'b' in steps }}", "False True False"),
+        ("{% if 'c' in steps %}{{ steps.c.output }}{% else %}none{% endif %}", "none"),
+        ("{{ (steps.b | default({'output': 'none'})).output }}", "none"),
+        ("{% for steps in ['x'] %}{{ steps.b is defined }}{{ steps }}{% endfor %}", "Falsex"),
+    ],
+)
+def test_jinja_may_look_at_the_steps_in_any_way(tmp_path: Path, template: str, shown: str) -> None:
+    result = judged(steps_of(tmp_path, f"<{template}>"))
+    assert result.execution is not None
+    assert not result.execution.failed, result.execution.failed[0].error
+    assert (tmp_path / "run/cases/case-1/steps/items/stdout.log").read_text() == f"<{shown}>"
+
+
+def test_a_step_with_the_name_of_a_method_is_told_how_to_be_reached(tmp_path: Path) -> None:
+    steps = [{"id": "items", "prompt": "x"}, {"id": "b", "prompt": "{{ steps.items.output }}"}]
+    (found,) = errors(write_suite(tmp_path, runner=READS, execution={"steps": steps}))
+    assert "steps['items'] is the step" in found
+
+
+def test_the_word_steps_in_a_template_does_not_hide_what_a_case_lacks(tmp_path: Path) -> None:
+    (found,) = refused(tmp_path, "Follow the steps. {{ input.absent }}", {"a": 1})
+    assert "case-1" in found
+    assert "absent" in found

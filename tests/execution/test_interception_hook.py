@@ -189,6 +189,24 @@ def test_judges_see_what_was_answered(tmp_path: Path) -> None:
     assert "true" in (tmp_path / "run/summary.yaml").read_text()
 
 
+def test_every_judge_of_a_batch_sees_what_was_answered_in_the_last_run_of_it(tmp_path: Path) -> None:
+    cases = {
+        "a": {"input.yaml": json.dumps({"calls": [question("Size?", "S", "M")]})},
+        "b": {"input.yaml": "calls: []\n"},
+    }
+    code = "return [a['answer'] for a in outputs['hook_outputs']['simulator']] == ['S'], str(outputs['hook_outputs'])"
+    config = write_suite(
+        tmp_path,
+        cases=cases,
+        execution={"prompt": "{calls}", "mode": "batch"},
+        inputs={"tools": [ASKS]},
+        judges=[{"name": "j", "check": code}],
+    )
+    for _ in range(2):
+        found = judged(config, fresh=True)
+        assert [score.value for score in found.scores] == [True, True], [score.rationale for score in found.scores]
+
+
 @pytest.mark.parametrize(
     "given", ["", "no json", "[1]", "null", '{"tool_name": 3}', '{"tool_name": "AskUserQuestion"}']
 )
@@ -267,6 +285,7 @@ def test_a_path_that_is_denied_to_commands_is_denied_to_reading_and_editing(tmp_
 
 def test_how_claude_is_started(tmp_path: Path) -> None:
     (tmp_path / "plugin/skills/review").mkdir(parents=True)
+    (tmp_path / "plugin/skills/review/SKILL.md").touch()
     runner = {
         "effort": "high",
         "permission_mode": "acceptEdits",

@@ -22,6 +22,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any, Literal, Self
 
+from tests.support.hosted import PREFIXES, Hosted, body_of
 from tests.support.replies import (
     CutBody,
     CutConnection,
@@ -155,10 +156,11 @@ class _Connection:
 class _Server:
     """Everything here runs on the event loop of `run`; other threads only read its counts and call `stop`."""
 
-    def __init__(self, reply: Script | None, latency: float, log: Path | None) -> None:
+    def __init__(self, reply: Script | None, latency: float, log: Path | None, hosted: Hosted | None = None) -> None:
         if reply is not None and not callable(reply) and not reply:
             raise ValueError("an empty sequence of replies answers nothing")
         self.script: Script = default_reply if reply is None else reply
+        self.hosted = hosted
         self.latency = latency
         self.log = log
         self.requests: list[Request] = []
@@ -224,6 +226,9 @@ class _Server:
         if raw is None:
             return False
         path = target.partition("?")[0]
+        if self.hosted is not None and path.startswith(PREFIXES):
+            hosted = Request(len(self.requests), "hosted", path, headers, body_of(raw), raw, method, target)
+            return await self._play(hosted, connection)
         if path not in ROUTES:
             raise _BadHttp(404, f"no such path: {path}; this provider serves {', '.join(ROUTES)}")
         if method != "POST":
@@ -234,7 +239,10 @@ class _Server:
             raise _BadHttp(400, f"the request body is not JSON: {error}") from None
         if not isinstance(body, dict):
             raise _BadHttp(400, "the request body is not a JSON object")
-        request = Request(len(self.requests), ROUTES[path], path, headers, body, raw)
+        return await self._play(Request(len(self.requests), ROUTES[path], path, headers, body, raw), connection)
+
+    async def _play(self, request: Request, connection: _Connection) -> bool:
+        """Answer a request; whether more may follow on the connection."""
         self.requests.append(request)
         self.in_flight += 1
         self.max_in_flight = max(self.max_in_flight, self.in_flight)
@@ -243,7 +251,7 @@ class _Server:
             sent = await self._answer(request, connection)
         finally:
             self.in_flight -= 1
-        return sent and headers.get("connection", "").lower() != "close"
+        return sent and request.headers.get("connection", "").lower() != "close"
 
     async def _answer(self, request: Request, connection: _Connection) -> bool:
         """Whether the whole response was written."""
@@ -277,7 +285,7 @@ class _Server:
         return sent.whole
 
     def _choose(self, request: Request) -> Reply:
-        script = self.script
+        script = self.script if request.wire != "hosted" or self.hosted is None else self.hosted.reply
         reply = script(request) if callable(script) else script[min(request.index, len(script) - 1)]
         if not isinstance(reply, Reply):
             raise TypeError(f"not a reply: {reply!r}")
@@ -308,15 +316,23 @@ def _written(reply: Reply, request: Request) -> Response:
 
 
 class LoopbackProvider:
-    """The provider on a thread of its own, for as long as the `with` block lasts.
+    """The provider on a thread of its own, for as long as the `with` block lasts; with `hosted` it runs models in
+    containers too.
 
     A script that raises, or gives something that is no reply, is answered with status 400 and fails the block.
     `log` gets an "asked" line as a call arrives and an "answered" line once its whole response is written: a call
     that was cut, stalled or abandoned has no second line.
     """
 
-    def __init__(self, reply: Script | None = None, *, latency: float = 0.0, log: Path | None = None) -> None:
-        self._server = _Server(reply, latency, log)
+    def __init__(
+        self,
+        reply: Script | None = None,
+        *,
+        latency: float = 0.0,
+        log: Path | None = None,
+        hosted: Hosted | None = None,
+    ) -> None:
+        self._server = _Server(reply, latency, log, hosted)
         self._thread = threading.Thread(target=self._run, name="loopback-provider", daemon=True)
         self._port: Future[int] = Future()
 

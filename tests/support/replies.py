@@ -142,6 +142,13 @@ class Payload(Reply):
 
 
 @dataclass(frozen=True)
+class Raw(Reply):
+    """Success with these bytes, whatever they are."""
+
+    body: bytes
+
+
+@dataclass(frozen=True)
 class Html(Reply):
     """A proxy's error page."""
 
@@ -168,6 +175,8 @@ def respond(reply: Reply, request: Request) -> Response:
         reason = reason_of(reply.status)
         page = f"<html><head><title>{reply.status} {reason}</title></head><body><h1>{reason}</h1></body></html>"
         return response(reply.status, page.encode(), {"content-type": "text/html; charset=utf-8"})
+    if isinstance(reply, Raw):
+        return response(200, reply.body, {"content-type": "application/octet-stream", **_trace(request)})
     if isinstance(reply, HttpError):
         return _error(reply, request)
     if isinstance(reply, Payload):

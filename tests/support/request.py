@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, Literal
 
-Wire = Literal["anthropic", "openai", "jev"]
+Wire = Literal["anthropic", "openai", "jev", "hosted"]
 
 DEEP = 6
 
@@ -23,6 +23,8 @@ class Request:
     headers: Mapping[str, str]
     body: dict[str, Any]
     raw: bytes
+    method: str = "POST"
+    target: str = ""
 
     @property
     def model(self) -> str:

@@ -21,6 +21,7 @@ from adjudge.agents.base import (
     Told,
     expand,
     expanded,
+    json_lines,
     last_line,
 )
 from adjudge.agents.process import Ran, run_process
@@ -41,6 +42,7 @@ __all__ = [
     "check_version",
     "expand",
     "expanded",
+    "json_lines",
     "run_process",
     "secrets_of",
     "version_of",

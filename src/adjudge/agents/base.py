@@ -265,10 +265,16 @@ def last_line(text: str, limit: int = 300) -> str:
     return lines[-1][:limit] if lines else ""
 
 
+def lines_of(text: str) -> list[str]:
+    """The lines of a stream that are not blank. Only a newline ends one: JSON text may hold the other characters that
+    end a line elsewhere, as U+2028."""
+    return [line for line in text.split("\n") if line.strip()]
+
+
 def json_lines(text: str) -> list[dict[str, Any]]:
     """The JSON objects of a stream, one a line; other lines are left out."""
     found: list[dict[str, Any]] = []
-    for line in text.splitlines():
+    for line in lines_of(text):
         if not line.lstrip().startswith("{"):
             continue
         try:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from adjudge.agents import claude_code, codex, gemini, opencode
-from adjudge.agents.base import Ask, Event, Told, json_lines
+from adjudge.agents.base import Ask, Event, Told, json_lines, lines_of
 from adjudge.agents.process import Ran
 
 
@@ -13,8 +13,7 @@ def story(ran: Ran, ask: Ask) -> Told | None:
     One line that is no event makes it a text: a program that shows a file to us must not speak with its voice.
     """
     text = ran.text()
-    lines = [line for line in text.splitlines() if line.strip()]
-    events = json_lines(text)
+    lines, events = lines_of(text), json_lines(text)
     if not events or len(events) != len(lines) or any(not isinstance(event.get("type"), str) for event in events):
         return None
     if _is_claude(events):

@@ -17,6 +17,8 @@ from adjudge.cases.traces import TraceLimits, read_trace, shown_trace
 from adjudge.domain import BinaryFile, Case, CaseRef, CaseStub, Metrics, Problem, Repository, StepRecord, Traces
 
 INPUT_NAMES = ("input.yaml", "input.yml", "input.json")
+_LEFT = ("_modified", "events.json", "events.jsonl", "stdout.log", "run_result.json", "steps")
+"""What a run leaves in a case's folder besides its outputs."""
 
 
 class CaseFolder(msgspec.Struct, frozen=True, tag="folder"):
@@ -111,6 +113,10 @@ class CaseFolder(msgspec.Struct, frozen=True, tag="folder"):
         """True if at least one declared output is there."""
         return any(os.path.exists(f"{self.home}/{path}") for path in self.declared)  # noqa: PTH110
 
+    def any_trace(self) -> bool:
+        """True if there is what a run leaves besides: changes in place, a trajectory, logs or figures."""
+        return any(os.path.exists(f"{self.home}/{name}") for name in _LEFT)  # noqa: PTH110
+
 
 class DatasetFolder:
     """The cases of a dataset folder, in order of name."""
@@ -131,6 +137,10 @@ class DatasetFolder:
     def any_outputs(self) -> bool:
         """True if at least one case has at least one of the declared outputs."""
         return any(folder.any_output() for folder in self._folders.values())
+
+    def any_traces(self) -> bool:
+        """True if at least one case has what a run leaves besides outputs."""
+        return any(folder.any_trace() for folder in self._folders.values())
 
 
 def read_dataset(

@@ -12,6 +12,9 @@ from adjudge.cases.events import conversation, reasoning, subagents, tool_calls,
 from adjudge.cases.evidence import evidence
 from adjudge.domain import BinaryFile, Case, Metrics, StepRecord
 
+MODIFIED = "_modified/"
+"""Where a case's folder holds what was changed elsewhere than in the output folders."""
+
 
 def case_record(case: Case, step: str = "") -> dict[str, Any]:
     """Build the record of a case: plain data only, so that it can be copied and sent to a worker.
@@ -53,7 +56,7 @@ def case_record(case: Case, step: str = "") -> dict[str, Any]:
         record[f"annotation_{key}_content"] = text
     for key, value in _shortcuts(case).items():
         record.setdefault(key, value)
-    modified = {path: files[path] for path in files if path.startswith("_modified/")}
+    modified = {path.removeprefix(MODIFIED): files[path] for path in files if path.startswith(MODIFIED)}
     if modified:
         record["modified_files"] = modified
     return record
@@ -122,19 +125,33 @@ def _yaml(value: Any) -> str:
 
 
 def _shortcuts(case: Case) -> dict[str, str]:
-    """`<dir>_content` and `<dir>_file`: the first text file that lies directly in each output folder. Folders that the
-    suite declares come before those that the agent made within them."""
+    """`<dir>_content` and `<dir>_file`: text and whole path of the first text file that lies directly in each output
+    folder. Folders that the suite declares come before those that the agent made within them; the first declared
+    output that has text is `main` besides."""
     declared: dict[str, tuple[str, str]] = {}
     others: dict[str, tuple[str, str]] = {}
     for path, content in case.outputs.items():
         folder = str(PurePosixPath(path).parent)
-        if folder != "." and not path.startswith("_modified/") and isinstance(content, str):
+        if folder != "." and not path.startswith(MODIFIED) and isinstance(content, str):
             (declared if folder in case.declared else others).setdefault(folder, (path, content))
     first = [folder for folder in case.declared if folder in declared]
-    found: dict[str, str] = {}
-    for folder, (path, content) in [*((folder, declared[folder]) for folder in first), *others.items()]:
-        name = PurePosixPath(folder).name
+    named = [(PurePosixPath(folder).name, declared[folder]) for folder in first]
+    named += [("main", found) for found in _main(case, declared)]
+    named += [(PurePosixPath(folder).name, found) for folder, found in others.items()]
+    shortcuts: dict[str, str] = {}
+    for name, (path, content) in named:
         if not name.startswith("annotation"):  # such keys hold what people wrote
-            found.setdefault(f"{name}_content", content)
-            found.setdefault(f"{name}_file", path)
-    return found
+            shortcuts.setdefault(f"{name}_content", content)
+            shortcuts.setdefault(f"{name}_file", f"{case.directory}/{path}" if case.directory else path)
+    return shortcuts
+
+
+def _main(case: Case, declared: Mapping[str, tuple[str, str]]) -> list[tuple[str, str]]:
+    """(path, text) of the first declared output, a file or in a folder, that has any."""
+    for place in case.declared:
+        content = case.outputs.get(place)
+        if isinstance(content, str):
+            return [(place, content)]
+        if place in declared:
+            return [declared[place]]
+    return []

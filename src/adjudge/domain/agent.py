@@ -137,3 +137,5 @@ AGENTS = (
     "fx",
 )
 """The agents that can be named without a template."""
+RESPONSES_API = "responses-api"
+"""The name of the agent that is a model in a container of its provider's: no program of this machine, and no judge."""

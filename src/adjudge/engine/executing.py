@@ -61,6 +61,7 @@ def make_stage(
         environ=environ,
         note=note,
         again=options.retry_unscored,
+        retry=options.retry,
     )
 
 

@@ -9,6 +9,7 @@ from typing import Any
 import msgspec
 
 from adjudge.domain import Output
+from adjudge.prompts import entries
 
 
 class Share(msgspec.Struct, frozen=True):
@@ -18,13 +19,12 @@ class Share(msgspec.Struct, frozen=True):
     numbers: tuple[int, ...]
 
 
-def entries(inputs: Sequence[tuple[str, Any]]) -> tuple[list[Any], list[Share]]:
+def all_entries(inputs: Sequence[tuple[str, Mapping[str, Any]]]) -> tuple[list[Any], list[Share]]:
     """(the content of batch.yaml, whose entry each is). A case whose input is a list has several entries."""
     flat: list[Any] = []
     shares: list[Share] = []
     for case, given in inputs:
-        whole = given.get("input") if isinstance(given, dict) and set(given) == {"input"} else given
-        own = whole if isinstance(whole, list) else [given]
+        own = entries(given)
         shares.append(Share(case, tuple(range(len(flat) + 1, len(flat) + 1 + len(own)))))
         flat += own
     return flat, shares

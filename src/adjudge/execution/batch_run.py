@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import shutil
-import tempfile
 from collections.abc import Awaitable, Callable, Sequence
 from pathlib import Path
 
@@ -12,14 +11,21 @@ import msgspec
 import yaml
 
 from adjudge.cases import CaseFolder
-from adjudge.domain import CaseRun, ErrorKind, RunState, TokenUsage
-from adjudge.execution.batch import Share, case_order, entries, shared_out
+from adjudge.domain import CaseRun, ErrorKind, RunState, Step, TokenUsage
+from adjudge.execution.batch import Share, all_entries, case_order, shared_out
 from adjudge.execution.case_run import record_of
 from adjudge.execution.programs import resolved
 from adjudge.execution.running import Done, Order, run_agent, skill_prompt
-from adjudge.execution.setting import Setting, only_step, write_streams
+from adjudge.execution.setting import (
+    HOOK_OUTPUTS,
+    SIMULATOR,
+    Setting,
+    only_step,
+    write_hook_outputs,
+    write_streams,
+)
 from adjudge.execution.workspace import Workspace, make_workspace, states
-from adjudge.prompts import InputError, fill
+from adjudge.prompts import InputError, entry_fields, fill
 from adjudge.whole_files import write_whole
 
 
@@ -40,33 +46,54 @@ class BatchRunner:
 
     async def run(self, cases: Sequence[CaseFolder]) -> None:
         """All cases in one run. When one of them has to run again, all have."""
-        found, shares = entries([(case.id, case.inputs) for case in cases])
-        flat = [{**entry, **self.execution.overrides} if isinstance(entry, dict) else entry for entry in found]
+        found, shares = all_entries([(case.id, case.inputs) for case in cases])
+        overrides = self.execution.overrides
+        flat = [{**entry, **overrides} if isinstance(entry, dict) else entry for entry in found]
+        first = {**(entry_fields(found[0]) if found else {}), **overrides}
         text = yaml.safe_dump(flat, allow_unicode=True, sort_keys=False)
-        workspace = await asyncio.to_thread(
-            make_workspace,
-            self.setting.root / "batch",
-            case=None,
-            outputs=self.execution.outputs,
-            project=self.setting.project,
-            extra={"batch.yaml": text},
-        )
         step = only_step(self.execution)
-        first = flat[0] if flat and isinstance(flat[0], dict) else {}
         try:
             arguments = fill(step.arguments, first)
             prompt = fill(step.prompt, first) if step.prompt else ""
         except InputError as error:
-            for case in cases:
-                text = str(error)
-                await self.finish(case, CaseRun(case=case.id, state=RunState.ERROR, kind=ErrorKind.CONFIG, error=text))
+            await self._no_run(cases, ErrorKind.CONFIG, str(error))
             return
-        scratch = Path(await asyncio.to_thread(tempfile.mkdtemp, prefix="adjudge-settings-"))
+        for name in (SIMULATOR, HOOK_OUTPUTS):  # of an earlier session
+            (self.setting.run / name).unlink(missing_ok=True)
         try:
+            workspace = await asyncio.to_thread(
+                make_workspace,
+                self.setting.root / "batch",
+                case=None,
+                outputs=self.execution.outputs,
+                project=self.setting.project,
+                extra={"batch.yaml": text},
+            )
+        except OSError as error:
+            await self._no_run(cases, ErrorKind.INPUT, f"the workspace of the batch cannot be made: {error}")
+            return
+        try:
+            done = await self._agent(step, prompt, arguments, workspace)
+        except OSError as error:
+            await self._no_run(cases, ErrorKind.CONFIG, str(error))
+            return
+        write_streams(self.setting.run, done)
+        write_whole(self.setting.run / "batch.yaml", text.encode("utf-8", "replace"))
+        write_whole(self.setting.run / "case_order.yaml", yaml.safe_dump(case_order(shares), sort_keys=False).encode())
+        write_hook_outputs(self.setting.run, self.setting.common.data)
+        await self._share_out(cases, shares, workspace, done)
+
+    async def _no_run(self, cases: Sequence[CaseFolder], kind: ErrorKind, error: str) -> None:
+        for case in cases:
+            await self.finish(case, CaseRun(case=case.id, state=RunState.ERROR, kind=kind, error=error))
+
+    async def _agent(self, step: Step, prompt: str, arguments: str, workspace: Workspace) -> Done:
+        with self.setting.scratch() as name:
             order = Order(
                 spec=self.execution.agent,
                 prompt=prompt or skill_prompt(self.execution.agent, step.skill, arguments),
                 workspace=workspace.folder,
+                scratch=Path(name),
                 model=self.setting.model,
                 timeout_s=self.execution.timeout_s,
                 budget_usd=self.execution.budget_usd,
@@ -75,25 +102,18 @@ class BatchRunner:
                     step,
                     arguments,
                     {},
-                    scratch=scratch,
+                    scratch=Path(name),
                     workspace=workspace.folder,
-                    log=self.setting.run / "simulator.jsonl",
+                    log=self.setting.run / SIMULATOR,
                 ),
+                retry=self.setting.retry,
+                journal=self.setting.journal("batch"),
             )
-            done = await run_agent(order, self.setting.environ)
-        finally:
-            shutil.rmtree(scratch, ignore_errors=True)
-        write_streams(self.setting.run, done)
-        write_whole(self.setting.run / "batch.yaml", text.encode("utf-8", "replace"))
-        write_whole(self.setting.run / "case_order.yaml", yaml.safe_dump(case_order(shares), sort_keys=False).encode())
-        await self._share_out(cases, shares, workspace, done)
+            return await run_agent(order, self.setting.environ)
 
     async def _share_out(
         self, cases: Sequence[CaseFolder], shares: Sequence[Share], workspace: Workspace, done: Done
     ) -> None:
-        if self.setting.common.data:
-            told = yaml.safe_dump(self.setting.common.data, allow_unicode=True, sort_keys=False)
-            write_whole(self.setting.run / "hook_outputs.yaml", told.encode("utf-8", "replace"))
         notes: list[str] = []
         present = sorted(set(states(workspace.folder)) - ({"output/metrics.json"} if done.metrics else set()))
         owned: dict[str, set[str]] = {share.case: set() for share in shares}
@@ -104,15 +124,6 @@ class BatchRunner:
         for note in notes:
             self.note(f"batch: {note}")
         for case in cases:
-            home = self.setting.home(case.id)
-            shutil.rmtree(home, ignore_errors=True)
-            home.mkdir(parents=True)
-            for name in sorted(owned[case.id]):
-                (home / name).parent.mkdir(parents=True, exist_ok=True)
-                shutil.copyfile(workspace.folder / name, home / name, follow_symlinks=False)
-            given = {**case.inputs, **self.execution.overrides}
-            text = yaml.safe_dump(given, allow_unicode=True, sort_keys=False)
-            write_whole(home / "input.yaml", text.encode("utf-8", "replace"))
             counts = {
                 output.path: sum(name == output.path or name.startswith(f"{output.path}/") for name in owned[case.id])
                 for output in self.execution.outputs
@@ -120,7 +131,30 @@ class BatchRunner:
             }
             left = [f"{name} is a link, and left out of the workspace" for name in workspace.left_out]
             whole = record_of(self.execution, case.id, [done], counts=counts, notes=left)
-            await self.finish(case, _part(whole, len(cases), first=case is cases[0]))
+            part = _part(whole, len(cases), first=case is cases[0])
+            try:
+                await asyncio.to_thread(self._give, case, sorted(owned[case.id]), workspace.folder)
+            except OSError as error:
+                text = f"its outputs cannot be collected: {error}"
+                part = msgspec.structs.replace(
+                    part, state=RunState.ERROR, kind=ErrorKind.INPUT, error=text, collected={}
+                )
+            await self.finish(case, part)
+
+    def _give(self, case: CaseFolder, names: Sequence[str], workspace: Path) -> None:
+        """Put a case's input and its files of the workspace into its place.
+
+        Raises:
+            OSError: something cannot be copied or written.
+        """
+        home = self.setting.home(case.id)
+        shutil.rmtree(home, ignore_errors=True)
+        home.mkdir(parents=True)
+        text = yaml.safe_dump({**case.inputs, **self.execution.overrides}, allow_unicode=True, sort_keys=False)
+        write_whole(home / "input.yaml", text.encode("utf-8", "replace"))
+        for name in names:
+            (home / name).parent.mkdir(parents=True, exist_ok=True)
+            shutil.copyfile(workspace / name, home / name, follow_symlinks=False)
 
 
 def _part(whole: CaseRun, count: int, *, first: bool) -> CaseRun:

@@ -4,11 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-import json
-import os
 import shutil
-import subprocess
-import tempfile
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -20,6 +16,7 @@ from adjudge.domain import CaseRun, ErrorKind, Execution, OnFailure, RunState, S
 from adjudge.execution.collect import collect
 from adjudge.execution.files import merged, tokens, total, turns_of, worst, worst_state
 from adjudge.execution.hooks import HookError, HookOutputs, case_variables
+from adjudge.execution.in_repo import changed, project_state
 from adjudge.execution.programs import resolved
 from adjudge.execution.repository import check_out, keep_work
 from adjudge.execution.running import (
@@ -30,11 +27,11 @@ from adjudge.execution.running import (
     run_agent,
     skill_prompt,
 )
-from adjudge.execution.setting import Setting, only_step, write_streams
-from adjudge.execution.workspace import Workspace, content_key, make_workspace, states
+from adjudge.execution.setting import SIMULATOR, Setting, only_step, write_hook_outputs, write_streams
+from adjudge.execution.workspace import Workspace, make_workspace, states
 from adjudge.prompts import InputError, fill
 from adjudge.sandbox import Checkout, GitError
-from adjudge.whole_files import write_json, write_whole
+from adjudge.whole_files import write_json
 
 
 class CaseRunner:
@@ -64,7 +61,7 @@ class CaseRunner:
         dones: list[Done] = []
         aborted = broken = ""
         per_case = not self.execution.in_repo
-        before = await asyncio.to_thread(_repository, workspace.folder, self._ours) if self.execution.in_repo else None
+        before = None if per_case else await asyncio.to_thread(project_state, workspace.folder, self._ours)
         try:
             if per_case:
                 hooked = await hooks.run("before_each", workspace.folder, case=case.id, variables=variables)
@@ -75,7 +72,7 @@ class CaseRunner:
                 if done.run.state is not RunState.OK and step.on_failure is OnFailure.FAIL and step.id:
                     aborted = step.id
                     break
-        except (HookError, InputError) as failed:
+        except (HookError, InputError, OSError) as failed:
             broken = str(failed)
         finally:
             if per_case:
@@ -90,15 +87,12 @@ class CaseRunner:
                 collect, workspace, home, self.execution.outputs, notes, own_metrics=any(d.metrics for d in dones)
             )
         self._traces(home, dones, hooked)
-        changed: tuple[str, ...] = ()
+        modified: tuple[str, ...] = ()
         if before is not None:
-            after = await asyncio.to_thread(_repository, workspace.folder, self._ours)
-            changed = tuple(sorted({name for name, _ in after.items() ^ before.items()} - {""}))
-            if before.get("") != after.get(""):
-                committed = await asyncio.to_thread(_committed, workspace.folder, before.get("", ""))
-                changed = tuple(sorted({*changed, *committed})) or ("HEAD",)
-            if not before:
-                notes.append("the project is no git repository: whether the agent changed it is not known")
+            now = await asyncio.to_thread(project_state, workspace.folder, self._ours)
+            modified = await asyncio.to_thread(changed, workspace.folder, before, now)
+        elif not per_case:
+            notes.append("the project is no git repository, or git fails: whether the agent changed it is not known")
         if per_case:
             await asyncio.to_thread(shutil.rmtree, workspace.folder, ignore_errors=True)
         if workspace.checkout is not None:
@@ -111,7 +105,7 @@ class CaseRunner:
             aborted=aborted,
             notes=notes,
             counts=counts,
-            changed=changed,
+            changed=modified,
         )
 
     @property
@@ -174,35 +168,37 @@ class CaseRunner:
         spec = step.agent or self.execution.agent
         prompt = fill(step.prompt, fields, steps=known) if step.prompt else skill_prompt(spec, step.skill, arguments)
         more = HookOutputs()
-        scratch = Path(await asyncio.to_thread(tempfile.mkdtemp, prefix="adjudge-settings-"))
         code: int | None = None
         try:
             if step.id:
                 more = await self.setting.hooks.run("before_step", folder, case=case.id, step=step.id, variables=seen)
             env = resolved({**self.execution.env, **step.env}, self.setting.environ)
             env |= {**self.setting.common.env, **hooked.env, **more.env}
-            order = Order(
-                spec=spec,
-                prompt=prompt,
-                workspace=folder,
-                id=step.id,
-                model=self.setting.model,
-                timeout_s=step.timeout_s or self.execution.timeout_s,
-                budget_usd=self.execution.budget_usd if step.budget_usd is None else step.budget_usd,
-                env=env,
-                task=self.setting.task(
-                    step,
-                    arguments,
-                    fields,
-                    scratch=scratch,
+            with self.setting.scratch() as name:
+                order = Order(
+                    spec=spec,
+                    prompt=prompt,
                     workspace=folder,
-                    log=self.setting.home(case.id) / "simulator.jsonl",
-                ),
-            )
-            done = await run_agent(order, self.setting.environ)
+                    scratch=Path(name),
+                    id=step.id,
+                    model=self.setting.model,
+                    timeout_s=step.timeout_s or self.execution.timeout_s,
+                    budget_usd=self.execution.budget_usd if step.budget_usd is None else step.budget_usd,
+                    env=env,
+                    task=self.setting.task(
+                        step,
+                        arguments,
+                        fields,
+                        scratch=Path(name),
+                        workspace=folder,
+                        log=self.setting.home(case.id) / SIMULATOR,
+                    ),
+                    retry=self.setting.retry,
+                    journal=self.setting.journal(case.id, step.id),
+                )
+                done = await run_agent(order, self.setting.environ)
             code = done.run.exit_code
         finally:
-            shutil.rmtree(scratch, ignore_errors=True)
             if step.id:
                 with contextlib.suppress(HookError):
                     after = {**seen, "STEP_EXIT_CODE": "" if code is None else str(code)}
@@ -226,15 +222,7 @@ class CaseRunner:
         if dones and dones[-1].run.id:
             write_streams(home, dones[-1])
             write_json(home / "events.json", [event for done in dones for event in done.events])
-        data = {**self.setting.common.data, **hooked.data}
-        simulated = _simulated(home / "simulator.jsonl")
-        if simulated:
-            data["simulator"] = simulated
-        if data:
-            import yaml
-
-            text = yaml.safe_dump(data, allow_unicode=True, sort_keys=False)
-            write_whole(home / "hook_outputs.yaml", text.encode("utf-8", "replace"))
+        write_hook_outputs(home, {**self.setting.common.data, **hooked.data})
 
 
 def record_of(
@@ -307,39 +295,3 @@ def _turns(done: Done) -> dict[str, int]:
     if own or not done.told.model or not done.run.num_turns:
         return own
     return {done.told.model: done.run.num_turns}
-
-
-def _simulated(log: Path) -> list[Any]:
-    if not log.is_file():
-        return []
-    return [json.loads(line) for line in log.read_text(encoding="utf-8").splitlines() if line.strip()]
-
-
-def _git(folder: Path, *words: str) -> str | None:
-    """What git says; `None` when it does not end well."""
-    try:
-        ended = subprocess.run(["git", "-C", str(folder), *words], check=False, capture_output=True, timeout=60)
-    except OSError:
-        return None
-    return os.fsdecode(ended.stdout) if ended.returncode == 0 else None
-
-
-def _repository(folder: Path, ours: Sequence[str]) -> dict[str, str]:
-    """Path -> how it differs from the last commit and what it holds, and the last commit as that of `""`; without a
-    repository nothing. What lies below `ours` is left out."""
-    told = _git(folder, "status", "--porcelain=v1", "-z", "--no-renames", "--untracked-files=all", "--", ".")
-    if told is None:
-        return {}
-    start = (_git(folder, "rev-parse", "--show-prefix") or "").strip()
-    found = {"": (_git(folder, "rev-parse", "HEAD") or "").strip()}
-    for line in told.split("\0"):
-        name = line[3:].removeprefix(start)
-        if name and not name.startswith(tuple(ours)):
-            found[name] = f"{line[:2]} {content_key(folder / name)}"
-    return found
-
-
-def _committed(folder: Path, before: str) -> list[str]:
-    """What differs between an earlier commit and the last one."""
-    told = _git(folder, "diff", "--name-only", "-z", "--no-renames", "--relative", before, "HEAD") if before else ""
-    return [name for name in (told or "").split("\0") if name]

@@ -14,7 +14,6 @@ from adjudge.execution.workspace import HARNESS, State, Workspace, states
 MAX_FILES = 20_000
 MAX_BYTES = 512 * 1024 * 1024
 MODIFIED = "_modified"
-_OURS = (".claude/settings.json", "output/stdout.log", "output/stderr.log")
 
 
 def collect(
@@ -30,10 +29,9 @@ def collect(
     declared = [output.path for output in outputs if output.path]
     counts = dict.fromkeys(declared, 0)
     budget = [MAX_FILES, MAX_BYTES]
-    ours = (*_OURS, *(["output/metrics.json"] if own_metrics else []))
     lost: list[str] = []
     for name in sorted(after):
-        if name in ours:
+        if own_metrics and name == "output/metrics.json":
             continue
         place = next((path for path in declared if name == path or name.startswith(f"{path}/")), None)
         if place is None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import shutil
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -10,7 +11,7 @@ from typing import Any
 import msgspec
 
 from adjudge.cases import PATCH, TRACE, CaseFolder, last_words, read_session, tools_of
-from adjudge.domain import CaseRun, ErrorKind, Repository, RunState, Submission, Trace
+from adjudge.domain import CaseRun, ErrorKind, Repository, RunState, Submission, ToolUse, Trace
 from adjudge.sandbox import Checkout, GitError, make_checkout
 from adjudge.whole_files import write_json, write_whole
 
@@ -55,7 +56,7 @@ def keep_work(
         diff=_text(shadow.patch(before, after)),
         files=tuple(msgspec.structs.replace(file, path=_text(file.path), before=_text(file.before)) for file in files),
         messages=tuple(_text(text) for text in (messages or shadow.messages(checkout.start))),
-        tools=tools_of(events),
+        tools=tuple(_at_home(tool, checkout.folder) for tool in tools_of(events)),
         final_message=_text(last_words(events) or said),
         source=source,
         notes=tuple(notes),
@@ -110,6 +111,13 @@ def _subjects(patch: str) -> tuple[str, ...]:
             text = subject.partition("] ")[2] if subject.startswith("[") else subject
             found.append(f"{text}\n\n{rest.partition(chr(10) + '---' + chr(10))[0]}".strip())
     return tuple(found)
+
+
+def _at_home(tool: ToolUse, folder: Path) -> ToolUse:
+    """The call with paths that start at the checkout, whose own place says nothing and differs from run to run."""
+    places = sorted({str(folder), str(folder.resolve())}, key=len, reverse=True)
+    pattern = rf"(?:{'|'.join(map(re.escape, places))})(?:(/)|(?![\w.-]))"
+    return ToolUse(tool.name, re.sub(pattern, lambda found: "" if found[1] else ".", tool.detail))
 
 
 def _text(name: str) -> str:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import tempfile
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -22,13 +21,14 @@ from adjudge.agents import (
     without_secrets,
 )
 from adjudge.cases import events_of
-from adjudge.domain import AgentSpec, ErrorKind, RunState, StepRun, TokenUsage, Usage
+from adjudge.domain import RESPONSES_API, AgentSpec, ErrorKind, RunState, StepRun, TokenUsage, Usage
 from adjudge.domain.secrets import looks_secret
 from adjudge.execution.programs import absent_program
+from adjudge.models import RetryPolicy
 
 LAST_WORDS = 4000
 """Characters of what a step said last that later steps may use."""
-_NEVER_RAN = frozenset(
+NEVER_RAN = frozenset(
     {
         ErrorKind.CREDENTIALS,
         ErrorKind.RATE_LIMITED,
@@ -44,17 +44,22 @@ _METRICS = ("cost_usd", "num_turns", "token_usage", "per_model_usage", "per_mode
 
 
 class Order(msgspec.Struct, frozen=True, kw_only=True):
-    """What one run is to do."""
+    """What one run is to do. `scratch` is a folder for this run alone, in which the agent's home is made. `retry` and
+    `journal` are for an agent that is asked over HTTP: how failed calls are repeated, and the file that keeps what was
+    paid for."""
 
     spec: AgentSpec
     prompt: str
     workspace: Path
+    scratch: Path
     id: str = ""
     model: str = ""
     timeout_s: float = 3600.0
     budget_usd: float | None = None
     env: Mapping[str, str] = {}
     task: Task = Task()
+    retry: RetryPolicy | None = None
+    journal: Path | None = None
 
 
 class Done(msgspec.Struct, frozen=True, kw_only=True):
@@ -73,7 +78,7 @@ class Done(msgspec.Struct, frozen=True, kw_only=True):
 
 def skill_prompt(spec: AgentSpec, skill: str, arguments: str) -> str:
     """How an agent is told to use a skill."""
-    if spec.name == "claude-code":
+    if spec.name in ("claude-code", RESPONSES_API):
         return f"/{skill} {arguments}".rstrip()
     if spec.template is not None:
         return arguments
@@ -82,15 +87,18 @@ def skill_prompt(spec: AgentSpec, skill: str, arguments: str) -> str:
 
 async def run_agent(order: Order, environ: Mapping[str, str]) -> Done:
     """Run the agent to its end or its limit. What keeps it from running is told in the record, not raised."""
-    with tempfile.TemporaryDirectory(prefix="adjudge-run-", ignore_cleanup_errors=True) as name:
-        home = Path(name).resolve()
-        (home / "tmp").mkdir()
-        try:
-            return await _run(order, environ, home)
-        except AgentError as error:
-            return _could_not(order, error.kind, str(error))
-        except OSError as error:
-            return _could_not(order, ErrorKind.CONFIG, f"the agent could not be started: {error}")
+    if order.spec.name == RESPONSES_API:
+        from adjudge.execution.hosted import run_hosted  # with httpx, which no program needs
+
+        return await run_hosted(order, environ)
+    home = order.scratch.resolve() / "home"
+    try:
+        (home / "tmp").mkdir(parents=True)
+        return await _run(order, environ, home)
+    except AgentError as error:
+        return _could_not(order, error.kind, str(error))
+    except OSError as error:
+        return _could_not(order, ErrorKind.CONFIG, f"the agent could not be started: {error}")
 
 
 async def _run(order: Order, environ: Mapping[str, str], home: Path) -> Done:
@@ -156,7 +164,7 @@ def _record(order: Order, ran: Ran, told: Told, own: Mapping[str, Any]) -> StepR
     exit_code = ran.status
     if told.failure is not None:
         kind, error = told.failure
-        state = RunState.TIMEOUT if ran.timed_out else RunState.ERROR if kind in _NEVER_RAN else RunState.FAILED
+        state = RunState.TIMEOUT if ran.timed_out else RunState.ERROR if kind in NEVER_RAN else RunState.FAILED
         exit_code = exit_code or 1
     if ran.timed_out:
         exit_code = -1

@@ -16,14 +16,25 @@ import msgspec
 
 from adjudge.agents import AgentError, agent_of, version_of
 from adjudge.cases import CaseFolder
-from adjudge.domain import AdjudgeError, CaseRun, ErrorKind, Execution, ExecutionResult, RunMode, RunState
+from adjudge.domain import (
+    RESPONSES_API,
+    AdjudgeError,
+    CaseRun,
+    ErrorKind,
+    Execution,
+    ExecutionResult,
+    RunMode,
+    RunState,
+)
 from adjudge.execution.batch_run import BatchRunner
 from adjudge.execution.case_run import CaseRunner
 from adjudge.execution.files import case_entry, run_result
 from adjudge.execution.hooks import HookError, Hooks, hook_variables
+from adjudge.execution.programs import access_of, resolved, seen_by
 from adjudge.execution.repository import submitted_run
 from adjudge.execution.setting import Setting
 from adjudge.execution.workspace import RESOURCES, content_key, links_left_out
+from adjudge.models import CredentialsError, RetryPolicy
 from adjudge.whole_files import write_json
 
 Keep = Callable[[str, CaseRun], Awaitable[None]]
@@ -51,6 +62,7 @@ class Stage:
         environ: Mapping[str, str],
         note: Callable[[str], None],
         again: bool = False,
+        retry: RetryPolicy | None = None,
     ) -> None:
         self.execution = execution
         self.cases = cases
@@ -72,7 +84,7 @@ class Stage:
             model=execution.models.get("skill", ""),
         )
         self.hooks = Hooks(execution.hooks, run / "hooks", variables, environ=environ, note=note)
-        self._setting = Setting(execution, run, self._root, self.hooks, environ)
+        self._setting = Setting(execution, run, self._root, self.hooks, environ, retry=retry)
         self._version = self._agent_version()
         agents = [execution.agent, *(step.agent for step in execution.steps if step.agent is not None)]
         plain = msgspec.structs.replace(execution, parallelism=1, max_failure_rate=0.0, submissions={})
@@ -168,9 +180,14 @@ class Stage:
     def _agent_version(self) -> str:
         if self._agent() == ELSEWHERE:
             return ""
+        spec = self.execution.agent
         try:
-            return version_of(agent_of(self.execution.agent), self._environ)
-        except (AgentError, OSError):
+            if spec.name == RESPONSES_API:
+                seen = seen_by(spec, self._environ, resolved(self.execution.env, self._environ))
+                access = access_of(spec, seen, model=self._setting.model)
+                return f"{access.model} at {access.base}"
+            return version_of(agent_of(spec), self._environ)
+        except (AgentError, CredentialsError, OSError):
             return ""
 
     def _is_done(self, case: CaseFolder) -> bool:

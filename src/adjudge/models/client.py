@@ -12,11 +12,11 @@ import msgspec
 from adjudge._version import __version__
 from adjudge.domain import ErrorKind
 from adjudge.models.connections import Connections
-from adjudge.models.http import httpx
+from adjudge.models.exchange import decoded, exchange, secrets_of
 from adjudge.models.limits import AdaptiveLimit
 from adjudge.models.prices import priced
 from adjudge.models.retry import RetryPolicy
-from adjudge.models.wire import PLAIN, TOOL_CHOICES, CallError, Endpoint, ModelRequest, Reply, Shape, status_error
+from adjudge.models.wire import PLAIN, TOOL_CHOICES, CallError, Endpoint, ModelRequest, Reply, Shape
 
 _Key = tuple[str, str]
 _UNREACHED_CALLS = 3
@@ -187,24 +187,10 @@ class ModelClient:
         sends = getattr(endpoint.wire, "send", None)
         if sends is not None:
             return await _sent(sends, endpoint, request, body, limit)
-        try:
-            async with asyncio.timeout(limit):
-                response = await self._connections.post(endpoint.url, body, endpoint.headers)
-        except TimeoutError:
-            raise CallError(ErrorKind.TIMEOUT, f"no answer within {limit:.0f} s", retryable=True) from None
-        except httpx.InvalidURL as error:
-            raise CallError(ErrorKind.CONFIG, str(error)) from None
-        except (httpx.HTTPError, UnicodeError, ValueError) as error:
-            detail = str(error) or type(error).__name__
-            raise CallError(ErrorKind.CONNECTION, f"{endpoint.url}: {detail}", retryable=True) from None
-        if response.status_code // 100 != 2:
-            raise status_error(response.status_code, response.headers, _message(response, endpoint))
-        try:
-            payload: Any = msgspec.json.decode(_scrubbed(response.content, endpoint))
-        except (msgspec.DecodeError, RecursionError):
-            text = f"the response is not JSON: {_scrubbed(response.content, endpoint)[:80]!r}"
-            raise CallError(ErrorKind.PROVIDER_ERROR, text, retryable=True) from None
-        return _read(payload, endpoint, request)
+        content = await exchange(
+            self._connections, "POST", endpoint.url, headers=endpoint.headers, body=body, limit_s=limit
+        )
+        return _read(decoded(content), endpoint, request)
 
 
 async def _sent(
@@ -239,34 +225,6 @@ def _told(reply: Reply, shape: Shape) -> Reply:
 
 def _without_secrets(text: str, endpoint: Endpoint) -> str:
     """The text with every header value that grants access blanked out, should a provider quote it."""
-    for secret in _secrets(endpoint):
+    for secret in secrets_of(endpoint.headers):
         text = text.replace(secret, "***")
     return text
-
-
-def _scrubbed(content: bytes, endpoint: Endpoint) -> bytes:
-    """A response without the key, should a provider or gateway quote it."""
-    for secret in _secrets(endpoint):
-        content = content.replace(secret.encode(), b"***")
-    return content
-
-
-def _secrets(endpoint: Endpoint) -> list[str]:
-    values = [endpoint.headers[name].removeprefix("Bearer ") for name in _SECRET_HEADERS if name in endpoint.headers]
-    return [value for value in values if len(value) > 3 and value != "none"]
-
-
-_SECRET_HEADERS = ("authorization", "x-api-key", "api-key")
-
-
-def _message(response: httpx.Response, endpoint: Endpoint) -> str:
-    """The provider's own words, short; never the request, which may be large."""
-    try:
-        payload: Any = msgspec.json.decode(_scrubbed(response.content, endpoint))
-        error = payload.get("error", payload)
-        text = error.get("message") or error.get("type") if isinstance(error, dict) else error
-        code = f"{error.get('code')}: " if isinstance(error, dict) and isinstance(error.get("code"), str) else ""
-        text = code + str(text)
-    except (msgspec.DecodeError, AttributeError, RecursionError):
-        text = _scrubbed(response.content, endpoint).decode("utf-8", "replace")
-    return " ".join(text.split())[:300] or response.reason_phrase

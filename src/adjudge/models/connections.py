@@ -16,6 +16,10 @@ from adjudge.models.http import httpx
 _LIMITS = httpx.Limits(max_connections=1, max_keepalive_connections=1, keepalive_expiry=30)
 
 
+class TooLongError(Exception):
+    """A response is longer than it may be."""
+
+
 class Connections:
     """Sends requests, each over a connection that nobody else uses meanwhile and that is kept alive for the next."""
 
@@ -26,19 +30,24 @@ class Connections:
         self._free: dict[str, list[httpx.AsyncHTTPTransport]] = {}
         self._all: list[httpx.AsyncHTTPTransport] = []
 
-    async def post(self, url: str, body: bytes, headers: Mapping[str, str]) -> httpx.Response:
-        """The response to a POST, read to its end.
+    async def send(
+        self, method: str, url: str, body: bytes | None, headers: Mapping[str, str], *, most: int | None = None
+    ) -> httpx.Response:
+        """The response to a request, read to its end.
 
         Raises:
             httpx.HTTPError, httpx.InvalidURL: as httpx does.
+            TooLongError: its content is longer than `most` bytes.
         """
-        request = httpx.Request("POST", url, content=body, headers={**self._headers, **headers})
+        request = httpx.Request(method, url, content=body, headers={**self._headers, **headers})
         free = self._free.setdefault(request.url.netloc.decode(), [])
         transport = free.pop() if free else self._new(request.url)
         try:
             response = await transport.handle_async_request(request)
             response.request = request
             try:
+                if most is not None:
+                    return await _at_most(response, most)
                 await response.aread()
             finally:
                 await response.aclose()
@@ -64,3 +73,17 @@ class Connections:
         transport = httpx.AsyncHTTPTransport(verify=self._verify(url.scheme), limits=_LIMITS, proxy=proxy)
         self._all.append(transport)
         return transport
+
+
+async def _at_most(response: httpx.Response, most: int) -> httpx.Response:
+    """The response as it is once it is read, unless that is too much."""
+    parts: list[bytes] = []
+    size = 0
+    async for part in response.aiter_bytes():
+        size += len(part)
+        if size > most:
+            raise TooLongError(f"{response.request.url}: the response is longer than {most} bytes")
+        parts.append(part)
+    framing = ("content-encoding", "content-length", "transfer-encoding")
+    headers = {name: value for name, value in response.headers.items() if name not in framing}
+    return httpx.Response(response.status_code, headers=headers, content=b"".join(parts), request=response.request)

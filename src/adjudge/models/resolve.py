@@ -66,10 +66,10 @@ def resolve_decision(model: str, environ: Mapping[str, str]) -> Endpoint:
     Raises:
         CredentialsError: there is no key, or the base URL is none.
     """
-    key = _secret("TYPESAFE_API_KEY", environ)
+    key = key_of("TYPESAFE_API_KEY", environ)
     if not key:
         raise CredentialsError("the decision model JEV needs TYPESAFE_API_KEY")
-    base = _base_url("TYPESAFE_BASE_URL", JEV_URL, environ)
+    base = base_url("TYPESAFE_BASE_URL", JEV_URL, environ)
     name = model or environ.get("TYPESAFE_DEFAULT_MODEL") or JEV_MODEL
     headers = {"authorization": f"Bearer {key}"}
     return Endpoint(JevWire(), name, f"{base}/v1/systemone", headers, official=base == JEV_URL, provider="typesafe")
@@ -91,10 +91,10 @@ def _openrouter(name: str, environ: Mapping[str, str], settings: OpenRouter) -> 
     base = settings.base_url
     if base.startswith("$"):
         base = environ.get(base.strip("${}"), "")
-    base = _base_url(
+    base = base_url(
         "models.providers.openrouter.base_url", OPENROUTER_URL, {"models.providers.openrouter.base_url": base}
     )
-    key = _secret(settings.api_key_env, environ)
+    key = key_of(settings.api_key_env, environ)
     if not key:
         raise CredentialsError(f"model {name!r} needs {settings.api_key_env}")
     headers = {"authorization": f"Bearer {key}"}
@@ -132,14 +132,14 @@ def _anthropic(name: str, environ: Mapping[str, str]) -> Endpoint:
     if project:
         region = environ.get("CLOUD_ML_REGION") or VERTEX_REGION
         return _litellm(f"vertex_ai/{name}", environ, vertex_project=project, vertex_location=region)
-    base = _base_url("ANTHROPIC_BASE_URL", ANTHROPIC_URL, environ)
+    base = base_url("ANTHROPIC_BASE_URL", ANTHROPIC_URL, environ)
     official = base == ANTHROPIC_URL
-    subscription = _secret("CLAUDE_CODE_OAUTH_TOKEN", environ)
+    subscription = key_of("CLAUDE_CODE_OAUTH_TOKEN", environ)
     forced = environ.get("REWARDKIT_FORCE_SUBSCRIPTION", "").strip().lower() in ("1", "true", "yes")
     if forced and not subscription:
         raise CredentialsError("REWARDKIT_FORCE_SUBSCRIPTION is set, and CLAUDE_CODE_OAUTH_TOKEN is not")
-    key = "" if forced else _secret("ANTHROPIC_API_KEY", environ)
-    secret = subscription if forced else key or _secret("ANTHROPIC_AUTH_TOKEN", environ) or subscription
+    key = "" if forced else key_of("ANTHROPIC_API_KEY", environ)
+    secret = subscription if forced else key or key_of("ANTHROPIC_AUTH_TOKEN", environ) or subscription
     if not secret:
         raise CredentialsError(f"model {name!r} needs ANTHROPIC_API_KEY (or ANTHROPIC_AUTH_TOKEN)")
     headers = {"anthropic-version": VERSION, "authorization": f"Bearer {secret}"}
@@ -152,16 +152,16 @@ def _anthropic(name: str, environ: Mapping[str, str]) -> Endpoint:
 
 
 def _openai(name: str, environ: Mapping[str, str]) -> Endpoint:
-    base = _base_url("OPENAI_BASE_URL", OPENAI_URL, environ)
+    base = base_url("OPENAI_BASE_URL", OPENAI_URL, environ)
     official = base == OPENAI_URL
-    key = _secret("OPENAI_API_KEY", environ)
+    key = key_of("OPENAI_API_KEY", environ)
     if not key and official:
         raise CredentialsError(f"model {name!r} needs OPENAI_API_KEY, or OPENAI_BASE_URL for an endpoint without a key")
     headers = {"authorization": f"Bearer {key or 'none'}"}
     return Endpoint(OpenAIWire(official=official), name, f"{base}/chat/completions", headers, official=official)
 
 
-def _secret(variable: str, environ: Mapping[str, str]) -> str:
+def key_of(variable: str, environ: Mapping[str, str]) -> str:
     """A key without the blanks and line ends that files bring along."""
     value = (environ.get(variable) or "").strip()
     if not (value.isascii() and value.isprintable() and " " not in value):
@@ -169,7 +169,7 @@ def _secret(variable: str, environ: Mapping[str, str]) -> str:
     return value
 
 
-def _base_url(variable: str, default: str, environ: Mapping[str, str]) -> str:
+def base_url(variable: str, default: str, environ: Mapping[str, str]) -> str:
     base = (environ.get(variable) or default).rstrip("/")
     try:
         parts = urlsplit(base)

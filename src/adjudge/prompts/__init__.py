@@ -16,7 +16,7 @@ from adjudge.prompts.documents import DOCUMENTS, HTML, IMAGES, INSTALL, MAX_IMAG
 from adjudge.prompts.examples import HEADING as EXAMPLES_HEADING
 from adjudge.prompts.examples import MAX_EXCERPT, examples_text
 from adjudge.prompts.fence import GUARD, fenced
-from adjudge.prompts.inputs import InputError, as_text, fill, is_jinja, template_faults
+from adjudge.prompts.inputs import InputError, as_text, entries, entry_fields, fill, template_faults, uses_steps
 from adjudge.prompts.scan import addressed_to_judge, addressing
 from adjudge.prompts.templates import (
     VARIABLES,
@@ -63,12 +63,13 @@ __all__ = [
     "agent_task",
     "as_text",
     "cut",
+    "entries",
+    "entry_fields",
     "examples_text",
     "fair_cap",
     "fenced",
     "fill",
     "fixed_prefix",
-    "is_jinja",
     "mentions",
     "read_answers",
     "read_arguments",
@@ -83,5 +84,6 @@ __all__ = [
     "template_faults",
     "template_problem",
     "template_variables",
+    "uses_steps",
     "verdict_tool",
 ]

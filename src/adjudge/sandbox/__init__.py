@@ -3,11 +3,12 @@
 from adjudge.sandbox.checkout import STORE, Checkout, commit_of, export_tree, make_checkout, mirror_of
 from adjudge.sandbox.confinement import Kind, View, confined, probe, strongest, why_none
 from adjudge.sandbox.copies import copy_folder
-from adjudge.sandbox.git import GitError, Shadow, git
+from adjudge.sandbox.git import CACHES, GitError, Shadow, git
 from adjudge.sandbox.relay import Relay
 from adjudge.sandbox.staging import CONTEXT, OUTPUT, Staged, StagingError, stage
 
 __all__ = [
+    "CACHES",
     "CONTEXT",
     "OUTPUT",
     "STORE",

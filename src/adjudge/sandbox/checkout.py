@@ -77,7 +77,7 @@ def make_checkout(
     notes = _absent(folder)
     for command in repository.install:
         _install(command, folder, repository.install_timeout_s, environ)
-    own = make_shadow(shadow, folder, mirror / "objects")
+    own = make_shadow(shadow, folder, mirror / "objects", start=commit)
     return Checkout(folder=folder, shadow=own, start=commit, state=own.record(), notes=notes)
 
 

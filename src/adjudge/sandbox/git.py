@@ -12,6 +12,8 @@ import msgspec
 from adjudge.domain import AdjudgeError, TouchedFile
 
 TIMEOUT_S = 600.0
+CACHES = ("__pycache__", ".pytest_cache", ".mypy_cache", ".ruff_cache")
+"""Folders that running tests leaves, also where no ignore rule names them. They are no work of anybody's."""
 _STATUS = {"A": "added", "D": "deleted", "R": "renamed", "C": "added"}
 _LINK = "160000"
 """The mode of a repository within a repository, of which git keeps only the commit's name."""
@@ -32,8 +34,18 @@ class Shadow(msgspec.Struct, frozen=True, kw_only=True):
     folder: Path
     tree: Path
 
+    def begin(self, commit: str) -> None:
+        """Take the files of a commit for known. Submodules, which are absent, are folders like any other."""
+        index = {"GIT_INDEX_FILE": str(self.folder / "index")}
+        self._git("read-tree", commit, more=index)
+        entries = self._git("ls-files", "--stage", "-z", more=index).split("\0")
+        links = [entry.partition("\t")[2] for entry in entries if entry.startswith(_LINK)]
+        if links:
+            self._git("update-index", "-z", "--force-remove", "--stdin", more=index, given="\0".join(links))
+
     def record(self) -> str:
-        """The state of the work tree now, as the name of a tree object. What its ignore rules name is left out.
+        """The state of the work tree now, as the name of a tree object. New files that its ignore rules name are left
+        out, and so are `CACHES`.
 
         Raises:
             GitError: a file cannot be read.
@@ -122,18 +134,21 @@ class Shadow(msgspec.Struct, frozen=True, kw_only=True):
 _DIFF = ("diff-tree", "-r", "-M", "--no-ext-diff", "--no-textconv")
 
 
-def make_shadow(folder: Path, tree: Path, objects: Path | None = None) -> Shadow:
-    """A shadow of a work tree, in a folder that is made for it. `objects` are those of another repository that it may
-    use.
+def make_shadow(folder: Path, tree: Path, objects: Path, *, start: str) -> Shadow:
+    """A shadow of a work tree, in a folder that is made for it. `objects` are those of a repository that holds the
+    commit `start`, whose files count whatever ignore rules say.
 
     Raises:
         GitError: git is not there.
     """
-    git("init", "--quiet", "--bare", str(folder), cwd=tree)
-    if objects is not None:
-        (folder / "objects" / "info").mkdir(parents=True, exist_ok=True)
-        (folder / "objects" / "info" / "alternates").write_text(f"{objects}\n", encoding="utf-8")
-    return Shadow(folder=folder, tree=tree)
+    git("init", "--quiet", "--bare", "--template=", str(folder), cwd=tree)
+    (folder / "info").mkdir(exist_ok=True)
+    (folder / "info" / "exclude").write_text("".join(f"{name}/\n" for name in CACHES), encoding="utf-8")
+    (folder / "objects" / "info").mkdir(parents=True, exist_ok=True)
+    (folder / "objects" / "info" / "alternates").write_text(f"{objects}\n", encoding="utf-8")
+    shadow = Shadow(folder=folder, tree=tree)
+    shadow.begin(start)
+    return shadow
 
 
 def git(

@@ -139,7 +139,7 @@ def test_outputs_and_changes_elsewhere_are_collected_and_counted(tmp_path: Path)
 def test_judges_see_what_was_collected(tmp_path: Path) -> None:
     code = """
     seen = sorted(outputs["files"]), sorted(outputs["modified_files"]), outputs["exit_code"], outputs["stdout"]
-    return seen == (["_modified/hooks_test.py", "output/x"], ["_modified/hooks_test.py"], 0, "said\\n"), str(seen)
+    return seen == (["_modified/hooks_test.py", "output/x"], ["hooks_test.py"], 0, "said\\n"), str(seen)
     """
     found = ran(tmp_path, "echo 1 > output/x; echo 2 > hooks_test.py; echo said", judges=[check(code=code)])
     assert found.scores[0].value is True, found.scores[0].rationale
@@ -151,6 +151,14 @@ def test_what_an_agent_committed_is_collected_too(tmp_path: Path) -> None:
     )
     ran(tmp_path, script)
     assert kept(tmp_path) == {"_modified/new.txt"}
+
+
+def test_what_an_agent_writes_is_collected_also_under_names_that_we_use_elsewhere(tmp_path: Path) -> None:
+    script = "for n in stdout stderr; do echo mine > output/$n.log; done; mkdir .claude; echo > .claude/settings.json"
+    ran(tmp_path, script)
+    assert kept(tmp_path) == {"output/stdout.log", "output/stderr.log", "_modified/.claude/settings.json"}
+    assert output(tmp_path, "stdout.log") == "mine\n"
+    assert (tmp_path / "run/cases/case-1/stdout.log").read_text() == ""
 
 
 def test_links_of_an_agent_are_not_followed(tmp_path: Path) -> None:

@@ -1,4 +1,4 @@
-"""Many cases of an eval.yaml: in one run of the agent, at once, again after a stop, and in the project itself."""
+"""Many cases of an eval.yaml: in one run of the agent, at once, and again after a stop."""
 
 from __future__ import annotations
 
@@ -17,7 +17,9 @@ import yaml
 
 import adjudge
 from adjudge.domain import Decision, RunResult, RunState
-from tests.support.configs import Files, check, judged, warnings, write_suite
+from tests.support.configs import Files, check, errors, judged, warnings, write_suite
+
+RUNS = {"type": "cli", "command": "true"}
 
 
 def cases(*names: str) -> dict[str, Files]:
@@ -302,56 +304,51 @@ def test_what_only_judges_see_makes_nothing_run_again(tmp_path: Path) -> None:
     assert found.scores[0].value is True
 
 
-def repository(folder: Path) -> None:
-    (folder / "src.txt").write_text("source\n")
-    identity = ["-c", "user.name=a", "-c", "user.email=a@b"]
-    for words in (["init", "-q"], ["add", "src.txt"], [*identity, "commit", "-qm", "first"]):
-        subprocess.run(["git", *words], cwd=folder, check=True)
-
-
-DOES = {"type": "claude-code", "workspace_mode": "repo"}
-
-
-def in_repo(folder: Path, prompt: str) -> RunResult:
-    """Run a stand-in for claude in the project itself; `prompt` is a line of Python."""
-    from tests.support.agents import with_claude
-
-    environ = with_claude(folder.parent / f"{folder.name}-bin")
-    execution = {"prompt": f"DO: {prompt}\nSAY: done"}
-    config = write_suite(folder, cases=cases("a"), runner=DOES, execution=execution)
-    return judged(config, environ=environ, cache=folder.parent / f"{folder.name}-cache.db")
-
-
-def test_an_agent_in_the_project_that_changes_nothing_is_well(tmp_path: Path) -> None:
-    repository(tmp_path)
-    found = in_repo(tmp_path, "assert open('src.txt').read() == 'source\\n'")
+def test_a_batch_whose_workspace_cannot_be_made_is_an_error_of_its_cases(tmp_path: Path) -> None:
+    (tmp_path / "bad").touch()
+    hooks = {
+        "before_all": [{"command": f'! [ -e {tmp_path}/bad ] || touch "$AGENT_EVAL_WORKSPACE/batch"'}],
+        "after_all": [{"command": f"echo after >> {tmp_path}/story"}],
+    }
+    script = f"echo x >> {tmp_path}/count; echo 1 > output/1.md; echo 2 > output/2.md"
+    found = batch(tmp_path, script, cases("a", "b"), "{n}", hooks=hooks)
     assert found.execution is not None
-    assert found.execution.cases[0].state is RunState.OK, found.execution.cases[0].error
-    assert found.execution.cases[0].repo_modified == ()
+    assert [run.state for run in found.execution.cases] == [RunState.ERROR] * 2
+    assert all("the workspace of the batch cannot be made: " in run.error for run in found.execution.cases)
+    assert [score.value for score in found.scores] == [None, None]
+    assert found.gate.decision is Decision.BROKEN
+    assert (tmp_path / "story").read_text() == "after\n"
+    (tmp_path / "bad").unlink()
+    assert batch(tmp_path, script, cases("a", "b"), "{n}", hooks=hooks).gate.decision is Decision.PASS
+    assert count(tmp_path) == ["x"]
 
 
-@pytest.mark.parametrize(
-    ("does", "name"),
-    [
-        ("open('new.txt', 'w').write('x')", "new.txt"),
-        ("open('src.txt', 'w').write('x')", "src.txt"),
-        ("os.remove('src.txt')", "src.txt"),
-        ("open('dirty.txt', 'w').write('dirtier')", "dirty.txt"),
-        ("os.system('git rm -q src.txt && git -c user.name=a -c user.email=a@b commit -qm x')", "src.txt"),
-    ],
-)
-def test_an_agent_that_changes_the_project_has_failed(tmp_path: Path, does: str, name: str) -> None:
-    repository(tmp_path)
-    (tmp_path / "dirty.txt").write_text("was dirty before")
-    found = in_repo(tmp_path, does)
+def test_outputs_that_cannot_be_copied_are_an_error_of_their_case_alone(tmp_path: Path) -> None:
+    script = "echo 2 > output/2.md; cd output; d=1-$(printf '%0215d' 0); mkdir $d; cd $d; d=$(printf '%0200d' 0); "
+    script += "for i in 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19; do mkdir $d; cd $d || exit; done; echo 1 > f"
+    found = batch(tmp_path, script, cases("a", "b"), "{n}")
     assert found.execution is not None
-    assert found.execution.cases[0].state is RunState.FAILED
-    assert found.execution.cases[0].repo_modified == (name,)
-    assert found.gate.decision is Decision.FAIL
-    assert json.loads((tmp_path / "run/run_result.json").read_text())["per_case"]["a"]["repo_modified"] == [name]
+    first, second = found.execution.cases
+    assert (first.state, second.state) == (RunState.ERROR, RunState.OK)
+    assert "its outputs cannot be collected: " in first.error
+    assert owned(tmp_path, "b") == ["2.md"]
+    assert [score.value for score in found.scores] == [None, True]
 
 
-def test_a_project_without_a_repository_is_said(tmp_path: Path) -> None:
-    found = in_repo(tmp_path, "open('new.txt', 'w').write('x')")
-    assert found.execution is not None
-    assert any("no git repository" in note for note in found.execution.cases[0].notes)
+@pytest.mark.parametrize("template", ["<{request}>", "<{{ input.request }}>"])
+def test_only_the_first_entry_of_a_batch_must_fill_its_template(tmp_path: Path, template: str) -> None:
+    execution = {"mode": "batch", "prompt": template}
+    outputs = [{"path": "output", "batch_pattern": "*"}]
+    others: dict[str, Files] = {"a": {"input.yaml": "[]"}, "b": cases("b")["b"], "c": {"input.yaml": "other: x\n"}}
+    ran(tmp_path, "cat > output/told", others, execution=execution, outputs=outputs)
+    assert (tmp_path / "run/cases/c/output/told").read_text() == "<b>"
+    lacking: dict[str, Files] = {"a": {"input.yaml": "other: x\n"}, "b": {"input.yaml": "other: x\n"}}
+    (found,) = errors(write_suite(tmp_path / "lacking", cases=lacking, runner=RUNS, execution=execution))
+    assert found.startswith("a: ")
+    assert "request" in found
+
+
+def test_an_entry_that_is_no_mapping_is_the_prompt_of_a_batch(tmp_path: Path) -> None:
+    given: dict[str, Files] = {"a": {"input.yaml": "- do this\n- do that\n"}}
+    ran(tmp_path, "cat > output/1.md", given, execution={"mode": "batch", "prompt": "<{prompt}>"})
+    assert (tmp_path / "run/cases/a/output/1.md").read_text() == "<do this>"

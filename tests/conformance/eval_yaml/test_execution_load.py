@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 from typing import Any
 
@@ -128,7 +129,61 @@ def test_a_plugin_folder_does_not_lead_out_of_the_project(tmp_path: Path, monkey
     monkeypatch.chdir(inner)
     found = errors(config(inner, runner={"plugin_dirs": ["plugins"]}))
     assert [line for line in found if "runner.plugin_dirs[0]" in line and "link" in line]
+    skill(tmp_path / "plugins/skills/review")
     assert errors(config(inner, runner={"plugin_dirs": ["../plugins"]})) == []
+
+
+def skill(folder: Path) -> None:
+    folder.mkdir(parents=True)
+    (folder / "SKILL.md").write_text("# Review\n")
+
+
+def plugin_faults(folder: Path, manifest: object) -> list[str]:
+    """What is said of the folder `plugin`, at the runner and at that of a step."""
+    if manifest is not None:
+        (folder / "plugin/.claude-plugin").mkdir(exist_ok=True)
+        text = manifest if isinstance(manifest, str) else json.dumps(manifest)
+        (folder / "plugin/.claude-plugin/plugin.json").write_text(text)
+    runner = {"plugin_dirs": ["plugin"]}
+    found = errors(config(folder, runner=runner, execution={"steps": [{**STEP, "runner": runner}]}))
+    assert len(found) in (0, 2)
+    assert all("runner.plugin_dirs[0]" in line for line in found)
+    assert not found or "execution.steps[0].runner.plugin_dirs[0]" in found[1]
+    return found[:1]
+
+
+@pytest.mark.parametrize(
+    ("skills", "manifest"),
+    [
+        ("skills/review", None),
+        ("skills/review", {"name": "p"}),
+        ("skills/review", {"skills": "./more"}),
+        ("more/review", {"skills": "./more"}),
+        ("more/review", {"skills": ["./absent", "more/"]}),
+        ("more", {"skills": ["./more"]}),
+    ],
+)
+def test_a_plugin_with_a_skill_is_one(tmp_path: Path, skills: str, manifest: object) -> None:
+    skill(tmp_path / "plugin" / skills)
+    assert plugin_faults(tmp_path, manifest) == []
+
+
+@pytest.mark.parametrize(
+    ("manifest", "says"),
+    [
+        (None, "plugin has no skill: there is no plugin/skills/*/SKILL.md"),
+        ({"skills": ["./more"]}, "there is no plugin/skills/*/SKILL.md or plugin/more/*/SKILL.md"),
+        ({"skills": "../outside"}, "leads out of the plugin"),
+        ({"skills": 3}, "plugin/.claude-plugin/plugin.json cannot be read"),
+        ("{", "plugin/.claude-plugin/plugin.json cannot be read"),
+    ],
+)
+def test_a_folder_without_a_skill_is_told_with_what_was_looked_for(tmp_path: Path, manifest: object, says: str) -> None:
+    skill(tmp_path / "outside/review")
+    (tmp_path / "plugin/skills/empty").mkdir(parents=True)
+    (tmp_path / "plugin/commands").mkdir()
+    (found,) = plugin_faults(tmp_path, manifest)
+    assert says in found
 
 
 def test_a_file_that_names_nothing_to_run_judges_what_is_there(tmp_path: Path) -> None:

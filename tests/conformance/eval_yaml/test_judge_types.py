@@ -9,7 +9,8 @@ from typing import Any
 import pytest
 
 import adjudge
-from adjudge.domain import kind_of
+from adjudge import formats
+from adjudge.domain import AgentJudge, kind_of
 from tests.support.configs import (
     ANSWER,
     check,
@@ -304,3 +305,13 @@ def test_everything_wrong_with_an_agent_is_told_at_once(tmp_path: Path) -> None:
     found = errors(write_suite(tmp_path, [{"name": "j", "feedback_type": "bool", "prompt": "p", "agent": agent}]))
     for key in ("agent.runner.type", "agent.runner.effort", "agent.sandbox", "agent.context[0]", "agent.timeout"):
         assert sum(f"judges[0].{key}: " in error for error in found) == 1
+
+
+@pytest.mark.parametrize(("written", "meant"), [("off", "off"), ("'off'", "off"), ("strict", "strict")])
+def test_a_sandbox_may_be_off_without_quotes(tmp_path: Path, written: str, meant: str) -> None:
+    """YAML reads a bare `off` as false."""
+    judge = f"- {{name: j, prompt: p, feedback_type: bool, model: m, agent: {{sandbox: {written}}}}}\n"
+    config = write_suite(tmp_path, [check()])
+    config.write_text(config.read_text().replace("judges:\n", f"judges:\n{judge}"))
+    (found,) = [one for one in formats.load(config).judges if isinstance(one, AgentJudge)]
+    assert found.sandbox == meant

@@ -210,8 +210,9 @@ def test_what_belongs_to_the_agents_run_is_accepted_with_a_warning(tmp_path: Pat
         "models:\n  providers:\n    openrouter:\n      preflight: off\n      budget: {run_usd: 5}\n"
         "      routing: {policy: strict, enforcement: audit}\n"
     )
-    (warning,) = warnings(write_text(tmp_path, text))
-    assert warning.startswith(f"eval.yaml:10:7: warning: {WHERE}.preflight: preflight, budget: not used yet")
+    preflight, budget = warnings(write_text(tmp_path, text))
+    assert preflight.startswith(f"eval.yaml:10:7: warning: {WHERE}.preflight: is not used yet")
+    assert budget.startswith(f"eval.yaml:11:7: warning: {WHERE}.budget: is not used yet")
 
 
 @pytest.mark.parametrize(

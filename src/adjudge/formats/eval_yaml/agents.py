@@ -7,13 +7,13 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
-from adjudge.domain import AGENTS, AgentSpec, CommandTemplate, PromptBy, Sandbox
+from adjudge.domain import AGENTS, RESPONSES_API, AgentSpec, CommandTemplate, PromptBy, Sandbox
 from adjudge.formats.convert import nearest
 from adjudge.formats.eval_yaml.schema import AgentConfig, RunnerConfig
 
 DEFAULT_TIMEOUT_S = 600.0
 DEFAULT_BUDGET_USD = 2.0
-TYPES = (*AGENTS, "cli")
+TYPES = (*AGENTS, "cli", RESPONSES_API)
 _READS = ("Read", "Grep", "Glob")
 _SPELLED = {"{args}": "{prompt}", "{agent}": "cli", "{system_prompt}": "", "{subagent_model}": "{model}"}
 
@@ -27,8 +27,9 @@ def read_runner(
     """The agent of a runner block; `None` after reporting why there is none. The command of an agent under test keeps
     its places for the case's fields."""
     kind = config.type or "claude-code"
-    if kind == "responses-api":
-        report(f"{key}.type", "the responses-api runner is not available", hint=f"there are: {', '.join(TYPES)}")
+    if kind == RESPONSES_API and not under_test:
+        text = "the responses-api runner is for the agent under test: no judge can be run by it"
+        report(f"{key}.type", text, hint=f"there are: {', '.join((*AGENTS, 'cli'))}")
         return None
     if kind not in TYPES:
         report(f"{key}.type", f"there is no runner {kind!r}", hint=nearest(kind, TYPES))
@@ -91,9 +92,9 @@ def agent_fields(
     names = [path.name for path in staged if path is not None]
     for name in sorted({name for name in names if names.count(name) > 1}):
         report("agent.context", f"two entries are called {name!r}, and would lie in one place")
-    sandbox = config.sandbox or "auto"
+    sandbox = "off" if config.sandbox is False else config.sandbox or "auto"  # YAML reads a bare `off` as false
     if sandbox not in tuple(Sandbox):
-        report("agent.sandbox", f"must be auto, strict or off, got {sandbox!r}", hint=nearest(sandbox, Sandbox))
+        report("agent.sandbox", f"must be auto, strict or off, got {sandbox!r}", hint=nearest(str(sandbox), Sandbox))
         sandbox = "auto"
     return {
         "agent": spec,

@@ -19,6 +19,7 @@ from adjudge.located import Located
 MAX_SAMPLES = 1000
 DEFAULT_SCALE = (1, 5)
 LLM_KEYS = ("prompt", "prompt_file", "llm_rubric")
+CONSEQUENCES = ("exploratory", "safety", "gating")
 
 
 class Entry:
@@ -63,6 +64,8 @@ class Entry:
             self.error("arguments", f"hold something that cannot be handed to a judge: {error}")
         if config.step is not None and config.step not in steps:
             self.error("step", f"there is no step {config.step!r} in execution.steps", hint=nearest(config.step, steps))
+        if self.one_of("consequence", CONSEQUENCES):
+            self.warn("consequence", "asks nothing of the judge: no agreement of its samples is required")
         for key in ("provider_options", "reasoning_effort", "guard", "early_stop", "abstain"):
             if getattr(config, key) is not None and not self._asks_a_model():
                 self.error(key, "only judges that ask a model take it")

@@ -12,6 +12,7 @@ import msgspec
 from adjudge.domain import (
     ALWAYS,
     PHASES,
+    RESPONSES_API,
     AgentSpec,
     Execution,
     Hook,
@@ -27,6 +28,8 @@ from adjudge.domain import (
 from adjudge.formats.convert import Converter, nearest
 from adjudge.formats.eval_yaml.agents import read_runner
 from adjudge.formats.eval_yaml.places import place_of
+from adjudge.formats.eval_yaml.plugins import plugin_fault
+from adjudge.formats.eval_yaml.responses import check_responses
 from adjudge.formats.eval_yaml.schema import (
     EvalConfig,
     ExecutionConfig,
@@ -36,16 +39,17 @@ from adjudge.formats.eval_yaml.schema import (
     ToolConfig,
 )
 from adjudge.located import Located, read_text
-from adjudge.prompts import template_faults
+from adjudge.prompts import InputError, fill, template_faults, uses_steps
 
 PER_CASE = ("before_each", "after_each", "before_step", "after_step")
 _EFFORTS = {
     "claude-code": ("low", "medium", "high", "xhigh", "max"),
     "codex": ("minimal", "low", "medium", "high", "xhigh"),
+    RESPONSES_API: ("none", "minimal", "low", "medium", "high", "xhigh"),
 }
 _MODES = ("default", "acceptEdits", "plan", "auto", "dontAsk", "bypassPermissions", "manual")
 _KNOWN_TOOLS = ("AskUserQuestion", "Bash", "Read", "Write", "Edit", "Glob", "Grep", "Agent", "Skill")
-_WITHOUT_HOOKS = ("codex", "cursor")
+_WITHOUT_HOOKS = ("codex", "cursor", RESPONSES_API)
 
 
 class ExecutionReader:
@@ -165,7 +169,7 @@ class ExecutionReader:
         if runner.workspace_mode == "repo":
             if given.steps:
                 self._error("execution.steps", "do not work in the repository itself (runner.workspace_mode: repo)")
-            if runner.type in ("codex", "cli"):
+            if runner.type in ("codex", "cli", RESPONSES_API):
                 self._error("runner.workspace_mode", f"the {runner.type} runner does not work in the repository itself")
             elif not prompt:
                 self._error("runner.workspace_mode", "repo needs execution.prompt")
@@ -193,10 +197,12 @@ class ExecutionReader:
         folders = [self._plugin(f"{key}.plugin_dirs[{i}]", name) for i, name in enumerate(runner.plugin_dirs or [])]
         if kind != "claude-code":
             for name in ("plugin_dirs", "settings", "permission_mode"):
-                if getattr(runner, name):
+                if getattr(runner, name) and (kind, name) != (RESPONSES_API, "settings"):
                     self._error(f"{key}.{name}", f"is for claude-code only, not for {kind}")
         if spec is None:
             return None
+        if kind == RESPONSES_API:
+            check_responses(runner, self._config, self._error, key)
         return msgspec.structs.replace(
             spec,
             effort=runner.effort or "",
@@ -207,7 +213,7 @@ class ExecutionReader:
         )
 
     def _plugin(self, key: str, name: str) -> Path | None:
-        """A folder with at least one skill; one that looks to be inside the project must be."""
+        """A folder with at least one skill; one that looks to be inside the project must be inside."""
         for root in reversed(self._roots):
             folder = root / name
             if not folder.is_dir():
@@ -216,6 +222,9 @@ class ExecutionReader:
             if inside and not folder.resolve().is_relative_to(root):
                 self._error(key, f"{name} leads out of the project by a link")
                 return None
+            fault = plugin_fault(folder, name)
+            if fault:
+                self._error(key, fault)
             return folder.resolve()
         self._error(key, f"there is no folder {name!r}")
         return None
@@ -391,17 +400,15 @@ def patterns_of(match: str) -> tuple[str, ...]:
 
 
 def missing_fields(execution: Execution, fields: Mapping[str, Any]) -> list[str]:
-    """What keeps the templates of an execution from being filled by a case, as far as it is known before the run."""
-    from adjudge.prompts import InputError, fill, is_jinja
-
+    """What keeps the templates of an execution from being filled with these fields, as far as it is known before the
+    run."""
     templates = [execution.prompt, execution.arguments]
     templates += [text for step in execution.steps for text in (step.prompt, step.arguments)]
     problems = []
-    if execution.mode is RunMode.BATCH and set(fields) == {"input"} and isinstance(fields["input"], list):
-        fields = next((entry for entry in fields["input"] if isinstance(entry, dict)), fields)  # a case of many entries
+    ids = [step.id for step in execution.steps]
     for template in templates:
-        if (is_jinja(template) and "steps" in template) or template_faults(template):
-            continue  # later, or told already
+        if template_faults(template, steps=ids) or uses_steps(template):
+            continue  # told already, or later
         try:
             fill(template, {**fields, **execution.overrides})
         except InputError as error:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -39,6 +40,8 @@ _NOT_FOR_PAIRWISE = (
     *("builtin", "check", "agent", "llm_rubric", "module", "function", "examples", "guard"),
     *("early_stop", "abstain", "step"),
 )
+_SHORTCUT = re.compile(r"""\boutputs(?:\[|\.get\()\s*["']([\w.-]+_(?:content|file))["']""")
+"""A check that reads the file of an output folder by its short key."""
 _BUILTIN_EXCLUDES = ("check", "prompt", "prompt_file", "llm_rubric", "agent", "module", "function")
 
 
@@ -215,6 +218,10 @@ class JudgeReader:
             entry.error("check", f"{place} is not valid Python: {error.msg}")
         except (ValueError, RecursionError, MemoryError) as error:
             entry.error("check", f"is not valid Python: {error or 'nested too deeply'}")
+        reads = next((name for name in _SHORTCUT.findall(code) if not name.startswith("annotation_")), None)
+        if reads and not self.outputs:
+            text = f"reads {reads}, but no outputs[].path is declared, so there is no such file"
+            entry.warn("check", text, hint="outputs: [{path: artifacts}]")
         return CheckJudge(code=code, **entry.common(entry.code_scale()))
 
     def _agent(self, entry: Entry) -> Judge | None:

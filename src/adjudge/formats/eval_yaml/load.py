@@ -18,6 +18,7 @@ from adjudge.domain import (
     Judge,
     LLMJudge,
     Problem,
+    RunMode,
     Suite,
     Traces,
     closest,
@@ -34,6 +35,7 @@ from adjudge.formats.eval_yaml.routing import model_problem
 from adjudge.formats.eval_yaml.schema import ASIDE, EvalConfig, ExecutionConfig, RunnerConfig, TracesConfig
 from adjudge.formats.eval_yaml.thresholds import read_reward, read_thresholds
 from adjudge.located import Located
+from adjudge.prompts import entries, entry_fields
 
 
 def load(
@@ -230,10 +232,19 @@ class _Reader:
         return tuple(dict.fromkeys(paths))
 
     def _fields(self, execution: Execution, cases: DatasetFolder) -> None:
-        """Every case must fill the templates, which is known before any agent runs."""
+        """Every case must fill the templates, which is known before any agent runs; of a batch the first entry, with
+        which they are filled once."""
         for stub in cases.stubs():
-            for text in missing_fields(execution, cases.inputs(stub.id)):
+            fields = cases.inputs(stub.id)
+            if execution.mode is RunMode.BATCH:
+                own = entries(fields)
+                if not own:
+                    continue
+                fields = entry_fields(own[0])
+            for text in missing_fields(execution, fields):
                 self.converter.problems.append(Problem(file=stub.id, key="execution", message=text))
+            if execution.mode is RunMode.BATCH:
+                break
 
     def _cases(self, config: EvalConfig, outputs: tuple[str, ...], *, runs: bool) -> DatasetFolder | None:
         node = self.root.value.get("dataset")
@@ -274,9 +285,16 @@ class _Reader:
             )
         elif not runs and outputs and source.stubs() and not source.any_outputs():
             where = _shown(self.workspace or folder)
+            besides = source.any_traces()  # of an agent that only edits in place, or only talks
             hint = "adjudge judges outputs that are already collected: point --workspace at them"
+            if self.workspace is not None and (self.workspace / "summary.yaml").is_file():
+                hint = f"that run kept no outputs: adjudge report {where} shows what its judges said"
             self.converter.add(
-                self.root.value["outputs"], "outputs", f"no case has any output below {where}", hint=hint
+                self.root.value["outputs"],
+                "outputs",
+                f"no case has any output below {where}" + (": judged is what else is there" if besides else ""),
+                hint="" if besides else hint,
+                warning=besides,
             )
         return source
 
@@ -309,7 +327,7 @@ class _Reader:
         """The name of the runs: skill, else name, else the path."""
         skill = (config.execution.skill if config.execution else None) or config.skill
         if isinstance(skill, str) and skill.strip():
-            return _segment(skill)
+            return skill.strip() if re.fullmatch(r"[\w.-]{1,80}", skill.strip()) else _segment(skill)
         if config.name and config.name.strip():
             return _segment(config.name)
         stem = self.path.stem

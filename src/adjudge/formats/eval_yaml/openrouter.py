@@ -59,9 +59,8 @@ class OpenRouterReader:
         if judge and (judge.concurrency < 1 or judge.max_retries < 0 or not 0 < judge.timeout_s < math.inf):
             self._error("judge", message="needs concurrency >= 1, max_retries >= 0 and a finite timeout_s > 0")
         unused = [key for key in _OF_RUNS if getattr(config, key) is not None]
-        if unused:
-            text = f"{', '.join(unused)}: not used yet, they belong to the agent's run"
-            self._error(unused[0], message=text, warning=True)
+        for key in unused:
+            self._error(key, message="is not used yet: it belongs to the agent's run", warning=True)
 
     def _check_table(self, table: dict[str, Any] | None, *where: str) -> None:
         for problem in routing_problems(table or {}):

@@ -24,7 +24,7 @@ class ProviderOptionsConfig(msgspec.Struct, forbid_unknown_fields=True):
 
 
 class RunnerConfig(msgspec.Struct, forbid_unknown_fields=True):
-    type: Annotated[str | None, _Doc(description="claude-code (default), codex, cli, cursor, opencode, ...")] = None
+    type: Annotated[str | None, _Doc(description="claude-code (default), codex, cli, responses-api, ...")] = None
     command: Annotated[str | list[str] | None, _Doc(description="Of the cli runner.")] = None
     workspace_mode: str | None = None
     settings: dict[str, Any] | None = None
@@ -43,7 +43,7 @@ class AgentConfig(msgspec.Struct, forbid_unknown_fields=True):
     inputs: Annotated[list[str] | None, _Doc(description="Output folders to stage; all by default.")] = None
     timeout: Annotated[Number | None, _Doc(description="Seconds; execution.timeout, else 600.")] = None
     max_budget_usd: Annotated[Number | None, _Doc(description="2.0 by default.")] = None
-    sandbox: Annotated[str | None, _Doc(description="adjudge: auto (default), strict or off.")] = None
+    sandbox: Annotated[str | bool | None, _Doc(description="adjudge: auto (default), strict or off.")] = None
 
 
 class JudgeConfig(msgspec.Struct, forbid_unknown_fields=True, rename={"condition": "if"}):
@@ -69,6 +69,9 @@ class JudgeConfig(msgspec.Struct, forbid_unknown_fields=True, rename={"condition
     ] = None
     samples: Annotated[int | None, _Doc(description="How often an LLM judge is asked per case.")] = None
     step: Annotated[str | None, _Doc(description="Judge one step of a pipeline.")] = None
+    consequence: Annotated[
+        str | None, _Doc(description="exploratory, safety or gating; asks nothing of the judge here.")
+    ] = None
     examples: Annotated[ExamplesConfig | None, _Doc(description="Few-shot exemplars from reviews.")] = None
     provider_options: Annotated[ProviderOptionsConfig | None, _Doc(description="Only with an openrouter:/ model.")] = (
         None
@@ -202,9 +205,15 @@ class RewardConfig(msgspec.Struct, forbid_unknown_fields=True):
     ] = None
 
 
+class AnalysisConfig(msgspec.Struct, forbid_unknown_fields=True):
+    correction: Annotated[str | None, _Doc(description="holm, bh, fdr_bh or none; p is told as it is.")] = None
+    per_judge: Annotated[bool | None, _Doc(description="Not used: the reward alone is analysed.")] = None
+
+
 class MatrixConfig(msgspec.Struct, forbid_unknown_fields=True):
     factors: Annotated[dict[str, list[Any]], _Doc(description="Factor -> levels.")]
     replications: int | None = None
+    analysis: AnalysisConfig | None = None
 
 
 class OutputConfig(msgspec.Struct, forbid_unknown_fields=True):
@@ -276,6 +285,9 @@ class ThresholdConfig(msgspec.Struct, forbid_unknown_fields=True):
     decide_by: Annotated[
         str | None, _Doc(description="adjudge: `point` (default), or `interval` to ask for the whole 95% interval.")
     ] = None
+    min_alpha: Annotated[Number | None, _Doc(description="Of a judge's own samples. Gates nothing here.")] = None
+    min_panel_alpha: Annotated[Number | None, _Doc(description="Of a panel. Gates nothing here.")] = None
+    min_human_agreement: Annotated[Number | None, _Doc(description="With people. Gates nothing here.")] = None
 
 
 class MlflowConfig(msgspec.Struct, forbid_unknown_fields=True):

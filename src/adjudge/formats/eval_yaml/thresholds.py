@@ -39,6 +39,7 @@ def read_thresholds(
         judge = by_name.get(name)
         pairwise = name == PAIRWISE or isinstance(judge, PairwiseJudge)
         _shares(where, entry, report)
+        _agreement(where, entry, report)
         _metrics(where, entry, judge.criteria[0].scale if judge else None, report, pairwise=pairwise)
         if entry.max_drop is not None and not (_finite(entry.max_drop) and entry.max_drop >= 0):
             report(f"{where}.max_drop", f"must be 0 or more, got {entry.max_drop}")
@@ -61,6 +62,18 @@ def _shares(where: str, entry: ThresholdConfig, report: Report) -> None:
         if share is not None and not 0 <= share <= 1:
             hint = f"{share}% is {share / 100:g}" if 1 < share <= 100 else ""
             report(f"{where}.{key}", f"must be from 0 to 1, got {share}", hint=hint)
+
+
+def _agreement(where: str, entry: ThresholdConfig, report: Report) -> None:
+    """Bounds on coefficients of agreement, which are read so that a file loads, and gate nothing."""
+    for key in ("min_alpha", "min_panel_alpha", "min_human_agreement"):
+        bound = getattr(entry, key)
+        if bound is None:
+            continue
+        if not _finite(bound) or bound > 1:
+            report(f"{where}.{key}", f"must be at most 1, got {bound}")
+        else:
+            report(f"{where}.{key}", "gates nothing: no coefficient of agreement is held against it", warning=True)
 
 
 def _metrics(where: str, entry: ThresholdConfig, scale: Scale | None, report: Report, *, pairwise: bool) -> None:
@@ -159,5 +172,6 @@ def _ranges(given: RewardConfig, form: RewardForm, judges: Sequence[Judge], repo
                 report("reward.judge", text, warning=True)
     shadowed = [j.name for j in judges if isinstance(j.criteria[0].scale, Numeric) and j.criteria[0].scale.enforced]
     if given.score_range is not None and shadowed:
-        text = f"is not used for {', '.join(shadowed)}, which declare a range of their own"
+        declare = "declares a range of its own" if len(shadowed) == 1 else "declare ranges of their own"
+        text = f"is not used for {', '.join(shadowed)}, which {declare}"
         report("reward.score_range", text, warning=True)
