@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import math
 import random
+import re
 from pathlib import Path
 
 from adjudge.stats.factorial import Observation, analyse
@@ -43,7 +44,11 @@ def test_the_analysis_is_written_and_told(tmp_path: Path) -> None:
     assert [effect["factor"] for effect in made["effects"]] == ["model", "topic"]
     best = [cell["levels"] for cell in made["conditions"] if cell.get("pareto")]
     assert {"model": "m2", "topic": "red"} in best
-    assert (tmp_path / "eval/runs/demo/matrix/pareto.svg").read_text().startswith("<svg")
+    base = tmp_path / "eval/runs/demo/matrix"
+    assert (base / "pareto.svg").read_text().startswith("<svg")
+    links = re.findall(r'href="([^"#]+/report\.html)"', (base / "report.html").read_text())
+    assert len(links) == 8
+    assert all((base / link).is_file() for link in links)
 
 
 def test_a_design_needs_levels_and_something_to_run(tmp_path: Path) -> None:

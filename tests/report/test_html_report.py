@@ -24,6 +24,7 @@ from adjudge.domain import (
     Failure,
     GateCheck,
     JudgeComparison,
+    JudgeSummary,
     RunResult,
     RunTotals,
     Score,
@@ -31,7 +32,7 @@ from adjudge.domain import (
 )
 from adjudge.report import html_report
 from adjudge.report.html.payload import level, visible
-from adjudge.report.html.plots import MAX_BINS, bars, histogram, scale_of, tone
+from adjudge.report.html.plots import MAX_BINS, bars, distribution, histogram, scale_of, tone
 from tests.support.build import RESULT, result, score, summary
 from tests.support.reports import detail, full_result
 
@@ -247,6 +248,28 @@ def test_a_scale_where_less_is_better_is_coloured_the_other_way() -> None:
     found = [score(value, case=str(value), normalised=1 - value / 10) for value in (0, 2, 10)]
     assert scale_of(found) == (10.0, 0.0)
     assert [bars(found)[0].tone, bars(found)[-1].tone] == ["good", "bad"]
+
+
+def test_pass_and_fail_share_one_bar() -> None:
+    found = bars([score(True), score(False), score(True), score()])
+    drawing, below = distribution(found, name="good")
+    assert below == ("1 fail", "2 pass")
+    widths = [float(width) for width in re.findall(r'width="([\d.]+)" height="12"', drawing)]
+    assert widths[1] > widths[0] == widths[2]
+    assert sum(widths) <= 180
+    assert 'aria-label="Distribution of good: fail: 1, pass: 2, unscored: 1"' in drawing
+    assert distribution(bars([]), name="good") == ("", ("", ""))
+    assert distribution(bars(numbers([3, 3], low=1, high=5)), name="x")[1] == ("3", "")
+
+
+def test_a_criterion_has_its_own_reasons() -> None:
+    judges = [JudgeSummary(judge="rubric", criterion=name, kind="llm", metric="mean", value=2.0, n=3) for name in "ab"]
+    failed = GateCheck("rubric", "mean", Decision.FAIL, "rubric.a: mean 2, below 3", 2, 3, criterion="a")
+    met = GateCheck("rubric", "mean", Decision.PASS, "rubric.b: mean 2, at least 1", 2, 1, criterion="b")
+    made = html_report(result([], judges=judges, checks=[failed, met], decision=Decision.FAIL)).decode()
+    first, second = made[made.index('class="judges"') :].split("rubric.b", 1)
+    assert "below 3" in first
+    assert "below 3" not in second[: second.index("</table>")]
 
 
 def test_no_scale_is_neutral() -> None:

@@ -34,6 +34,19 @@ def test_kappa_is_scikit_learns(pairs: list[tuple[int, int]], weights: Weights) 
         assert theirs - 1e-9 <= ours.high <= 1
 
 
+@given(pairs=PAIRS, weights=st.sampled_from(WEIGHTS))
+def test_kappa_is_that_of_statsmodels(pairs: list[tuple[int, int]], weights: Weights) -> None:
+    rater = pytest.importorskip("statsmodels.stats.inter_rater", reason="statsmodels is not installed")
+    a, b = [x for x, _ in pairs], [y for _, y in pairs]
+    ours = cohen_kappa(a, b, weights=weights, labels=range(1, 6))
+    if len({*a, *b}) == 1:
+        assert ours.value is None
+        return
+    table = [[pairs.count((x, y)) for y in range(1, 6)] for x in range(1, 6)]
+    theirs = rater.cohens_kappa(table, wt=None if weights == "none" else weights, return_results=False)
+    assert ours.value == pytest.approx(theirs, abs=1e-9)
+
+
 def test_what_is_not_defined_is_none() -> None:
     assert cohen_kappa([1, 1, 1], [1, 1, 1]).value is None
     assert cohen_kappa([], []).value is None

@@ -11,7 +11,7 @@ import click
 
 if TYPE_CHECKING:
     from adjudge.domain import RunResult, Snapshot, TaskRules
-    from adjudge.trust import Certificate, DimensionTrust, Item
+    from adjudge.trust import Certificate, DimensionTrust, Item, Labels
 
 
 class _Group(click.Group):
@@ -56,7 +56,7 @@ def export(runs: tuple[Path, ...], count: int, output: Path, seed: int, force: b
         dimensions = dimensions or _dimensions(snapshot, rules)
         items += _items(run, result, rules)
     if not items:
-        raise click.ClickException("these runs hold no trace")
+        raise click.ClickException("these runs hold no trace that a judge was asked about")
     chosen = stratified(items, count, seed=seed)
     text = sheet(chosen, dimensions, as_yaml=output.suffix in (".yaml", ".yml"))
     write_whole(output, text.encode("utf-8", "replace"))
@@ -97,6 +97,7 @@ def check(
     scores: dict[str, dict[str, float | None]] = {}
     rules: TaskRules | None = None
     root = Path()
+    traces: set[str] = set()
     for run in runs:
         asked = _judged_anew(run, judge) if judge else run
         snapshot, result, found = _tasks_of(asked)
@@ -106,6 +107,7 @@ def check(
             )
         rules = found
         root = Path(snapshot.execution.project) if snapshot.execution else root
+        traces |= {_name(run, stub.id) for stub in result.cases}
         for name in _dimensions(snapshot, rules):
             scores.setdefault(name, {}).update(_scores(run, result, rules, name))
     assert rules is not None
@@ -113,14 +115,26 @@ def check(
         read = read_labels(labels, tuple(scores))
     except LabelError as error:
         raise click.ClickException(str(error)) from None
+    _same_traces(labels, read, traces)
     targets = Targets(agreement=min_agreement, alpha=min_alpha)
     digest = hashlib.sha256(labels.read_bytes()).hexdigest()
     made = calibrate(read, scores, rules.identity, digest=digest, targets=targets, cut=cut)
     path = output or root / CERTIFICATE
     write_certificate(path, made)
     _show(made)
+    _show_missing(read, scores)
+    if made.trust is not Trust.CALIBRATED:
+        click.echo(f"\n{_advice(made)}")
     click.echo(f"wrote {path}")
     return 0 if made.trust is Trust.CALIBRATED else 3
+
+
+def _same_traces(path: Path, labels: Labels, traces: set[str]) -> None:
+    """Labels of traces that no run holds are of other work: nothing is computed from the rest."""
+    strange = sorted({trace for given in labels.scores.values() for trace in given} - traces)
+    if strange:
+        told = ", ".join(strange[:5]) + (", ..." if len(strange) > 5 else "")
+        raise click.ClickException(f"{path}: {len(strange)} of the labelled traces are in none of the runs: {told}")
 
 
 def _tasks_of(run: Path) -> tuple[Snapshot, RunResult, TaskRules]:
@@ -149,6 +163,7 @@ def _name(run: Path, task: str) -> str:
 
 def _items(run: Path, result: RunResult, rules: TaskRules) -> list[Item]:
     from adjudge.cases import TraceLimits, read_trace, shown_trace
+    from adjudge.domain import Status
     from adjudge.scoring.tasks import samples_of
     from adjudge.trust import Item
 
@@ -159,6 +174,8 @@ def _items(run: Path, result: RunResult, rules: TaskRules) -> list[Item]:
         except (OSError, ValueError):
             continue
         mine = [s for s in result.scores if s.case == stub.id and s.judge == rules.judge]
+        if mine and all(score.status is Status.SKIPPED for score in mine):
+            continue  # a hard check failed: no judge is asked about such work
         values = [value for score in mine for value in samples_of(score)]
         found.append(
             Item(
@@ -238,6 +255,35 @@ def _show(made: Certificate) -> None:
             click.echo(f"  people {person}: " + ", ".join(f"judge {score} x{count}" for score, count in row.items()))
         for trace, theirs, its in one.farthest:
             click.echo(f"  far apart: {trace}: people {theirs:g}, judge {its:g}")
+
+
+def _show_missing(labels: Labels, scores: dict[str, dict[str, float | None]]) -> None:
+    for name, given in labels.scores.items():
+        missing = len(set(given) - set(scores[name]))
+        if missing:
+            click.echo(f"{name}: of the labelled traces the judge has no score of {missing}: left out")
+
+
+def _advice(made: Certificate) -> str:
+    """What to do about a judge that is not calibrated: more labels, then the rubric, and another judge last."""
+    name, top = next(iter(made.dimensions.items()))
+    people = top.people_alpha.value if top.people_alpha is not None else None
+    if top.n < made.targets.traces:
+        return f"label more traces: {made.targets.traces} to 30 are wanted"
+    if people is None:
+        return (
+            f"sharpen the anchors of {name} in rubric.md, and calibrate again; let a second person label, to see "
+            "whether two people agree; another judge (--judge MODEL) comes last"
+        )
+    if people < made.targets.alpha:
+        return (
+            f"people do not agree with each other (alpha {people:.2f}): sharpen the anchors of {name} in rubric.md "
+            "until they do, and calibrate again; no other judge will help"
+        )
+    return (
+        f"people agree with each other (alpha {people:.2f}), and the judge does not with them: sharpen the anchors of "
+        f"{name} in rubric.md, and calibrate again; then try another judge (--judge MODEL)"
+    )
 
 
 def _figures(one: DimensionTrust) -> Sequence[tuple[str, str]]:

@@ -25,8 +25,10 @@ from adjudge.domain import (
 )
 from adjudge.engine import HOME, RunOptions, make_plan
 from adjudge.engine.run import execute
-from adjudge.report.factorial import pareto_svg, print_factorial
-from adjudge.stats.factorial import Factorial, Observation, analyse
+from adjudge.report.factorial import print_factorial
+from adjudge.report.html.matrix import MatrixRun, matrix_html
+from adjudge.report.pareto import pareto_svg
+from adjudge.stats.factorial import Observation, analyse
 from adjudge.whole_files import write_json, write_whole
 
 Levels = dict[str, Any]
@@ -42,6 +44,7 @@ def run_matrix(suite: Suite, options: RunOptions, *, quiet: bool, verbose: bool)
     base = options.output or Path(suite.runs or HOME / "runs" / suite.name) / "matrix"
     broken = False
     observations: list[Observation] = []
+    runs: list[MatrixRun] = []
     for levels, replication in cells(suite):
         run = base / cell_name(levels, replication, matrix.replications)
         result = _cell(suite, options, levels, run, quiet=quiet, verbose=verbose)
@@ -51,19 +54,25 @@ def run_matrix(suite: Suite, options: RunOptions, *, quiet: bool, verbose: bool)
         write_json(run / "condition.json", condition)
         broken = broken or result.gate.decision is Decision.BROKEN
         observations += observed(result, levels, replication)
+        named = {name: str(level) for name, level in levels.items()}
+        runs.append(MatrixRun(folder=run.name, levels=named, replication=replication, result=result))
     factors = {name: [str(level) for level in given] for name, given in matrix.factors.items()}
     if not observations:
+        write_whole(base / "report.html", matrix_html(runs, factors, None))
         complain("error: no cell has a case with a score")
         return 4
     try:
         found = analyse(observations, factors)
     except MissingExtraError as error:
+        write_whole(base / "report.html", matrix_html(runs, factors, None, problem=f"It is not analysed: {error}"))
         complain(f"every cell is in {base}; it is not analysed: {error}")
         return 4
-    _write(found, base)
+    write_json(base / "anova.json", found)
+    write_whole(base / "pareto.svg", pareto_svg(found).encode())
+    write_whole(base / "report.html", matrix_html(runs, factors, found))
     if not quiet:
         print_factorial(found, result_console())
-        click.echo(f"\nmatrix directory: {base}  (anova.json, pareto.svg, a run for each cell)")
+        click.echo(f"\nmatrix directory: {base}  (report.html, anova.json, pareto.svg, a run for each cell)")
     return 4 if broken else 0
 
 
@@ -138,8 +147,3 @@ def _cell(
     except StoreError as error:
         raise click.ClickException(str(error)) from None
     return result
-
-
-def _write(found: Factorial, base: Path) -> None:
-    write_json(base / "anova.json", found)
-    write_whole(base / "pareto.svg", pareto_svg(found).encode())

@@ -50,12 +50,15 @@ def command(
     show_problems(plan.warnings)
     cases, judges = count(len(plan.refs), "case", "cases"), count(len(plan.judges), "judge", "judges")
     click.echo(f"{suite.name}: {cases}, {judges}, up to {count(plan.verdicts, 'verdict', 'verdicts')}\n")
+    if plan.execution is not None:
+        click.echo("The agent under test runs first: its cost, and what it will have made, are in no estimate.\n")
     header = ("judge", "kind", "model", "cases", "calls", "kept", "tokens in", "tokens out", "USD")
     rows = [header]
     for item in estimates:
         asked = item.kind in ("llm", "decision")
         usd = "-" if not asked else "unknown" if item.usd is None else f"{item.usd:.4f}"
-        counts = (item.calls, item.kept, item.input_tokens, item.output_tokens) if asked else ("-",) * 4
+        sent = "unknown" if item.unseen else item.input_tokens
+        counts = (item.calls, item.kept, sent, item.output_tokens) if asked else ("-",) * 4
         rows.append((item.judge, item.kind, item.model or "-", str(item.cases), *map(str, counts), usd))  # type: ignore[arg-type]
     widths = [max(len(row[column]) for row in rows) for column in range(len(header))]
     for row in rows:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import NamedTuple
 
 
@@ -9,9 +10,10 @@ class Starter(NamedTuple):
     """What is written for a format: texts by path, which of these can be run, which are kept where they are there, and
     what the next command is."""
 
-    files: dict[str, str]
+    files: Mapping[str, str | bytes]
     verb: str
     target: str
+    flags: str = ""
     executable: frozenset[str] = frozenset()
     kept: frozenset[str] = frozenset()
 

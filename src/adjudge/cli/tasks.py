@@ -30,7 +30,11 @@ def task_options(command: Callable[..., Any]) -> Callable[..., Any]:
             click.option("--trace", "traces", type=path, multiple=True, help="The session that made the --patch."),
             click.option("--golden", is_flag=True, help="Judge the reference solutions of golden.json."),
             click.option("--agent", metavar="NAME", help="The agent under test, whatever golden.yaml says."),
-            click.option("--changed-since", metavar="REV", help="Only tasks whose files differ from this revision."),
+            click.option(
+                "--changed-since",
+                metavar="REV",
+                help="Only tasks that differ from this revision; all, if what they share does.",
+            ),
             click.option(
                 "--update-baseline",
                 type=click.Choice(["ratchet", "accept"]),
@@ -59,10 +63,12 @@ def with_task_flags(suite: Suite, options: RunOptions, flags: dict[str, Any]) ->
     root = Path(suite.execution.project if suite.execution else ".")
     try:
         if flags["changed_since"]:
-            tasks = touched_tasks(suite, root, flags["changed_since"])
+            touched = touched_tasks(suite, root, flags["changed_since"])
+            tasks = tuple(task for task in touched if task in (options.cases or touched))
             if not tasks:
-                raise NothingChanged(flags["changed_since"])
-            options = msgspec.structs.replace(options, cases=tuple(set(tasks) & set(options.cases or tasks)))
+                click.echo(f"no task differs from {flags['changed_since']}; nothing was run", err=True)
+                raise click.exceptions.Exit(0)
+            options = msgspec.structs.replace(options, cases=tasks)
         if flags["golden"]:
             suite = with_references(suite, root)
             options = msgspec.structs.replace(options, cases=options.cases or _submitted(suite))
@@ -86,15 +92,6 @@ def with_task_flags(suite: Suite, options: RunOptions, flags: dict[str, Any]) ->
         require_calibration=flags["require_calibration"],
     )
     return suite, options
-
-
-class NothingChanged(click.ClickException):
-    """No task differs: there is nothing to run, and that is no failure."""
-
-    exit_code = 0
-
-    def __init__(self, revision: str) -> None:
-        super().__init__(f"no task differs from {revision}; nothing was run")
 
 
 def _submitted(suite: Suite) -> tuple[str, ...]:

@@ -2,6 +2,7 @@
 
 from adjudge.domain.agent import (
     AGENTS,
+    RESPONSES_API,
     AgentSpec,
     AnswerBy,
     CommandTemplate,
@@ -115,6 +116,7 @@ from adjudge.domain.reward import (
 )
 from adjudge.domain.scale import Binary, Levels, Likert, Numeric, OffScaleError, Scale, Value, finite, plain, shown
 from adjudge.domain.snippet import compile_snippet
+from adjudge.domain.standings import TaskCell, TaskRow, TaskTable, Word
 from adjudge.domain.suite import Suite, duplicates
 from adjudge.domain.tasks import (
     Calibration,
@@ -138,6 +140,7 @@ __all__ = [
     "ORDERS",
     "PHASES",
     "PREFERENCES",
+    "RESPONSES_API",
     "SCHEMA_VERSION",
     "AdjudgeError",
     "AgentJudge",
@@ -147,8 +150,8 @@ __all__ = [
     "AsksModel",
     "Baseline",
     "BaselineSummary",
-    "Binary",
     "Bias",
+    "Binary",
     "BinaryFile",
     "BuiltinArgument",
     "BuiltinInfo",
@@ -256,7 +259,10 @@ __all__ = [
     "Suite",
     "SuiteBaseline",
     "TaskBaseline",
+    "TaskCell",
+    "TaskRow",
     "TaskRules",
+    "TaskTable",
     "Threshold",
     "TokenUsage",
     "ToolUse",
@@ -267,6 +273,7 @@ __all__ = [
     "Usage",
     "Value",
     "Verdict",
+    "Word",
     "WorkspaceFile",
     "closest",
     "compile_snippet",

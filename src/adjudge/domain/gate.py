@@ -36,7 +36,7 @@ class Threshold(msgspec.Struct, frozen=True, omit_defaults=True):
 
 
 class GateCheck(msgspec.Struct, frozen=True, omit_defaults=True):
-    """One comparison of a gate."""
+    """One comparison of a gate; about one case, and one criterion of it, where they are named."""
 
     judge: str
     metric: str
@@ -44,6 +44,8 @@ class GateCheck(msgspec.Struct, frozen=True, omit_defaults=True):
     reason: str
     value: float | None = None
     bound: float | None = None
+    case: str = ""
+    criterion: str = ""
 
 
 class GateResult(msgspec.Struct, frozen=True, omit_defaults=True):

@@ -14,6 +14,7 @@ from adjudge.domain.judge import Judge
 from adjudge.domain.pairwise import PairwiseResult
 from adjudge.domain.reward import OnError, RewardFormula, RewardNode, RewardScore
 from adjudge.domain.scale import Value
+from adjudge.domain.standings import TaskTable
 from adjudge.domain.tasks import TaskRules
 from adjudge.domain.verdict import Status, Usage
 
@@ -78,8 +79,8 @@ class Score(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     model: str = ""
     denials: dict[str, int] = {}
     exit_code: int | None = None
-
     shown_chars: tuple[int, ...] = ()
+
 
 class HumanAgreement(msgspec.Struct, frozen=True, omit_defaults=True):
     """A judge beside what people said of the same cases.
@@ -216,6 +217,8 @@ class RunResult(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     pairwise: tuple[PairwiseResult, ...] = ()
     baseline: str = ""
     """The run that this one is compared with."""
+    tasks: TaskTable | None = None
+    """Coding tasks beside their baseline."""
 
     @property
     def decision(self) -> str:

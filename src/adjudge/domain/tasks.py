@@ -107,6 +107,7 @@ class TaskRules(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
         selected: Only some of the tasks run, so that the others are not missing.
         certificate: The file with the judge's certificate.
         against_point: A fall by more than `max_drop` fails also when it may be chance.
+        authors: Task -> who wrote its reference solution, a person or a model.
     """
 
     judge: str
@@ -122,3 +123,4 @@ class TaskRules(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     against_point: bool = False
     certificate: str = ""
     calibration: Calibration = Calibration()
+    authors: dict[str, str] = {}

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import msgspec
 
-from adjudge.domain import DecisionJudge, LLMJudge, StoreError, Usage, kind_of
+from adjudge.domain import DecisionJudge, LLMJudge, Mode, StoreError, Usage, kind_of
 from adjudge.engine.asking import call_key
 from adjudge.engine.callers import ANSWER_TOKENS, model_identity
 from adjudge.engine.options import RunOptions
@@ -19,13 +19,17 @@ from adjudge.models import CHARACTERS_PER_TOKEN, Endpoint, ModelRequest, cost_us
 
 
 class JudgeEstimate(msgspec.Struct, frozen=True, kw_only=True):
-    """One judge of a plan. `usd` is `None` when no price is known; answers that are kept already cost nothing."""
+    """One judge of a plan. `usd` is `None` when no price is known; answers that are kept already cost nothing.
+
+    `unseen` are cases that an agent has yet to work on: their calls are in `calls`, and what they send in nothing.
+    """
 
     judge: str
     kind: str
     model: str = ""
     cases: int = 0
     skipped: int = 0
+    unseen: int = 0
     calls: int = 0
     kept: int = 0
     input_tokens: int = 0
@@ -41,12 +45,12 @@ async def estimate(plan: RunPlan, options: RunOptions) -> list[JudgeEstimate]:
     judges = tuple(judge for judge in plan.judges if isinstance(judge, LLMJudge | DecisionJudge))
     stores = _stores(options)
     totals = {judge.name: JudgeEstimate(judge=judge.name, kind=kind_of(judge)) for judge in judges}
-    unreadable = 0
     pool = WorkerPool(judges, plan.code_paths, size=min(cores(), max(1, len(plan.refs))))
     try:
         for ref in plan.refs if judges else ():
             outcome = await pool.run(Job(ref, tuple(range(len(judges)))))  # type: ignore[arg-type]
-            unreadable += outcome.failure is not None
+            if outcome.failure is not None and plan.execution is not None:
+                totals = {judge.name: _with_unseen(totals[judge.name], judge) for judge in judges}
             for item in outcome.items:
                 judge = judges[item.judge]
                 total = totals[judge.name]
@@ -73,6 +77,18 @@ async def estimate(plan: RunPlan, options: RunOptions) -> list[JudgeEstimate]:
     return [_finished(judge.name, kind_of(judge), totals.get(judge.name), plan) for judge in plan.judges]
 
 
+def _with_unseen(total: JudgeEstimate, judge: LLMJudge | DecisionJudge) -> JudgeEstimate:
+    each = isinstance(judge, LLMJudge) and judge.mode is Mode.INDIVIDUAL
+    calls = judge.samples * (len(judge.criteria) if each else 1)
+    return msgspec.structs.replace(
+        total,
+        cases=total.cases + 1,
+        unseen=total.unseen + 1,
+        calls=total.calls + calls,
+        output_tokens=total.output_tokens + calls * ANSWER_TOKENS,
+    )
+
+
 def _body(endpoint: Endpoint | None, request: ModelRequest) -> bytes:
     return msgspec.json.encode(endpoint.wire.body(request, endpoint.model)) if endpoint else request.prompt.encode()
 
@@ -90,7 +106,7 @@ def _finished(name: str, kind: str, total: JudgeEstimate | None, plan: RunPlan) 
     if endpoint is None:
         return total
     usage = Usage(input=total.input_tokens, output=total.output_tokens)
-    usd = cost_usd(usage, model=endpoint.model, provider=endpoint.priced_as)
+    usd = None if total.unseen else cost_usd(usage, model=endpoint.model, provider=endpoint.priced_as)
     return msgspec.structs.replace(total, model=endpoint.label, usd=usd)
 
 

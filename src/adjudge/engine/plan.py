@@ -31,7 +31,7 @@ from adjudge.domain import (
 )
 from adjudge.engine.options import RunOptions
 from adjudge.engine.planned_models import ModelPlanner, place_of, prefix_warnings
-from adjudge.engine.planned_tasks import identity_problems, planned_rules
+from adjudge.engine.planned_tasks import author_warnings, identity_problems, planned_rules
 from adjudge.models import Endpoint, is_loopback, known
 from adjudge.prompts import template_problem
 
@@ -117,7 +117,9 @@ def make_plan(suite: Suite, options: RunOptions) -> RunPlan:
         for problem in _absent_agents(execution, options, environ):
             (warnings if problem.warning else problems).append(problem)
     rules = suite.tasks
+    kept = suite.warnings
     if rules is not None:
+        kept += tuple(author_warnings(rules, [stub.id for stub in stubs], endpoints, execution))
         partial = len(stubs) < len(suite.source.stubs())
         rules = planned_rules(rules, judges, endpoints, options, partial=partial)
         problems += identity_problems(rules, accept=options.accept_baseline)
@@ -138,7 +140,7 @@ def make_plan(suite: Suite, options: RunOptions) -> RunPlan:
         reward=suite.reward,
         pass_threshold=suite.pass_threshold,
         left_out=tuple(left_out),
-        warnings=suite.warnings,
+        warnings=kept,
         selection=_selection(suite, stubs, options),
         seed=options.seed,
         execution=execution,
@@ -151,7 +153,7 @@ def make_plan(suite: Suite, options: RunOptions) -> RunPlan:
         refs=tuple(source.ref(stub.id) for stub in stubs),
         endpoints=endpoints,
         code_paths=suite.code_paths,
-        warnings=(*suite.warnings, *warnings),
+        warnings=(*kept, *warnings),
         unavailable=models.unavailable,
         execution=execution,
         runs=suite.runs,

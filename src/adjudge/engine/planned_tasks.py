@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import hashlib
+import re
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 import msgspec
 
-from adjudge.domain import Judge, LLMJudge, Problem, TaskRules
+from adjudge.domain import Execution, Judge, LLMJudge, Problem, TaskRules
 from adjudge.engine.options import RunOptions
 from adjudge.models import Endpoint
 from adjudge.trust import calibration_of, read_certificate
@@ -50,3 +51,48 @@ def identity_problems(rules: TaskRules, *, accept: bool) -> list[Problem]:
             hint="calibrate the judge anew, then --update-baseline accept takes this run's scores",
         )
     ]
+
+
+def author_warnings(
+    rules: TaskRules, tasks: Sequence[str], endpoints: Mapping[str, Endpoint], execution: Execution | None
+) -> list[Problem]:
+    """Tasks whose reference solution was written by a model that now works on them, or judges: what is measured then is
+    how far the model agrees with itself."""
+    roles: list[tuple[str, set[str]]] = [("judge", {endpoint.model for endpoint in endpoints.values()})]
+    done = set(execution.submissions) if execution is not None else set(tasks)
+    if execution is not None:
+        roles.insert(0, ("agent under test", {*execution.models.values(), execution.agent.name}))
+    found = []
+    for role, models in roles:
+        known = {_bare(model): model for model in sorted(models) if model}
+        alike: dict[str, list[str]] = {}
+        for task in tasks:
+            if role == "judge" or task not in done:
+                for name in sorted(known.keys() & _words(rules.authors.get(task, ""))):
+                    alike.setdefault(known[name], []).append(task)
+        found += [
+            Problem(
+                key="golden.json",
+                message=f"{model} wrote the reference solution of {_listed(names)}, and is the {role} as well: its "
+                "scores there show how far it agrees with itself",
+                hint="let a person or another model write it",
+                warning=True,
+            )
+            for model, names in sorted(alike.items())
+        ]
+    return found
+
+
+def _words(author: str) -> set[str]:
+    return {_bare(word) for word in re.split(r"[\s,;()]+", author) if word}
+
+
+def _bare(model: str) -> str:
+    """A model's name without its provider and the day of its version: `anthropic/claude-opus-4-7-20260401`."""
+    name = re.sub(r"\[.*\]$|@.*$", "", model.lower()).rpartition("/")[2]
+    return re.sub(r"^anthropic\.|[-.](\d{8}|\d{4}-\d{2}-\d{2}|latest)(-v\d.*)?$", "", name)
+
+
+def _listed(names: Sequence[str], most: int = 5) -> str:
+    more = f" and {len(names) - most} more" if len(names) > most else ""
+    return ", ".join(names[:most]) + more

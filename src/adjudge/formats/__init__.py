@@ -79,7 +79,7 @@ def load(
     if len(paths) > 1:
         raise ConfigError("several paths must each be a tests folder of Reward Kit")
     path = Path(paths[0])
-    hint = "an eval.yaml, a tests folder or eval_checks/ is expected; adjudge init writes one"
+    hint = "an eval.yaml, a tests folder, eval_checks/ or evals/tasks/ is expected; adjudge init writes one"
     what = "this folder holds no config" if path.is_dir() else "no format reads this kind of file"
     raise ConfigError([Problem(file=str(path), message=f"{what} that adjudge knows", hint=hint)])
 

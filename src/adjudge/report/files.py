@@ -9,20 +9,22 @@ from typing import Any
 import msgspec
 
 from adjudge.domain import RunResult, StoreError
+from adjudge.report.github import fitted
 from adjudge.report.junit import junit_xml
 from adjudge.report.markdown import summary_markdown
 from adjudge.whole_files import write_whole
 
 
 def write_files(result: RunResult, run: Path) -> None:
-    """Write `result.json`, `summary.md` and `junit.xml`. The same result gives the same bytes.
+    """Write `result.json`, `junit.xml` and `summary.md`, which is short enough for a comment on GitHub. The same result
+    gives the same bytes.
 
     Raises:
         StoreError: the run directory cannot be written.
     """
     contents = {
         "result.json": result_json(result),
-        "summary.md": summary_markdown(result).encode("utf-8", "replace"),
+        "summary.md": fitted(summary_markdown(result)).encode("utf-8", "replace"),
         "junit.xml": junit_xml(result),
     }
     for name, data in contents.items():
@@ -55,4 +57,4 @@ def append_step_summary(result: RunResult, environ: dict[str, str]) -> None:
     target = environ.get("GITHUB_STEP_SUMMARY")
     if target:
         with contextlib.suppress(OSError), Path(target).open("a", encoding="utf-8", errors="replace") as file:
-            file.write(summary_markdown(result))
+            file.write(fitted(summary_markdown(result)))

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 
-from adjudge.domain import RunResult, Score, Status
-from adjudge.report import words
+from adjudge.domain import RunResult, Score, Status, TaskCell, TaskRow, TaskTable
+from adjudge.report import tasks, words
 
 _SPECIAL = re.compile(r"([\\`*_{}\[\]<>()#+!|~&@$-])")
 _ADDRESS = re.compile(r"(https?|ftp|mailto|xmpp|www)([:.])", re.IGNORECASE)
@@ -20,11 +21,15 @@ def summary_markdown(result: RunResult) -> str:
     if result.description:
         lines += [escape(words.one_line(result.description)), ""]
     lines += [words.totals(result) + (f"; {escape(result.selection)}" if result.selection else ""), ""]
+    if result.tasks is not None:
+        lines += [_trust(result.tasks), ""]
     reasons = result.gate.reasons
     if reasons:
         lines += [f"- {escape(words.one_line(reason))}" for reason in reasons] + [""]
     if result.rewards:
         lines += [f"- Reward {escape(line)}" for line in words.rewards(result)] + [""]
+    if result.tasks is not None:
+        lines += _tasks(result.tasks)
     lines += _judges(result)
     lines += _remarks(result)
     if result.left_out:
@@ -62,12 +67,51 @@ def _judges(result: RunResult) -> list[str]:
             words.unscored(summary),
             str(summary.abstained),
             str(summary.skipped),
-            words.people(summary.people),
+            words.trusted(result, summary),
             words.usd(summary.usage),
-            words.worst(result, summary.judge),
+            words.worst(result, summary.judge, summary.criterion),
         ]
         rows.append("| " + " | ".join(cells) + " |")
     return [*rows, ""]
+
+
+def _trust(table: TaskTable) -> str:
+    reason = escape(words.one_line(table.calibration.reason))
+    return f"The judge {escape(table.judge)} is **{table.calibration.trust.value}**: {reason}"
+
+
+def _tasks(table: TaskTable) -> list[str]:
+    """Hard failures and falls first; tasks of which there is nothing to say are folded where there are many."""
+    shown, rest = tasks.split(table)
+    overall = [TaskRow(task="all tasks", cells=table.overall)] if table.overall else []
+    lines = [f"### {tasks.caption(table)}", ""]
+    if shown or overall:
+        lines += [*_task_rows(table, [*shown, *overall]), ""]
+    if rest:
+        lines += [f"<details><summary>{len(rest)} more tasks: new, improved or same</summary>", ""]
+        lines += [*_task_rows(table, rest[:MAX_ROWS]), ""]
+        lines += [f"{len(rest) - MAX_ROWS} more in result.json", ""] if len(rest) > MAX_ROWS else []
+        lines += ["</details>", ""]
+    return [*lines, f"{escape(tasks.gate_rule(table))}", ""]
+
+
+def _task_rows(table: TaskTable, rows: Sequence[TaskRow]) -> list[str]:
+    headings = ["task", *(escape(words.one_line(name, 60)) for name in table.dimensions)]
+    lines = ["| " + " | ".join(headings) + " |", "|" + "---|" * len(headings)]
+    for row in rows:
+        name = [escape(words.one_line(row.task, 100))]
+        name += [f"**{escape(words.one_line(told, 100))}**" for told in tasks.remarks(row)]
+        cells = {cell.dimension: cell for cell in row.cells}
+        told = [_task_cell(cells.get(dimension)) for dimension in table.dimensions]
+        lines.append("| " + " | ".join(["<br>".join(name), *told]) + " |")
+    return lines
+
+
+def _task_cell(cell: TaskCell | None) -> str:
+    if cell is None:
+        return ""
+    word = cell.word.value if cell.word in tasks.QUIET else f"**{cell.word.value}**"
+    return "<br>".join(part for part in (tasks.scored(cell), word, tasks.fall(cell)) if part)
 
 
 def _remarks(result: RunResult) -> list[str]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from adjudge.domain import HumanAgreement, RunResult
-from adjudge.report import words
+from adjudge.report import tasks, words
 from adjudge.report.words import worst
 
 if TYPE_CHECKING:
@@ -27,6 +27,9 @@ def print_result(result: RunResult, console: Console, *, verbose: bool = False) 
     table.add_column("result, 95% interval", no_wrap=True)
     table.add_column("n", justify="right", no_wrap=True)
     table.add_column("unscored")
+    trusted = any(words.trust(result, summary.judge) for summary in result.judges)
+    if trusted:
+        table.add_column("trust", no_wrap=True)
     for name in ("people agree", "false pass", "false fail") if labelled else ():
         table.add_column(name, min_width=6)
     if result.usage.calls:
@@ -36,9 +39,10 @@ def print_result(result: RunResult, console: Console, *, verbose: bool = False) 
         cells = [words.judge_name(summary)]
         cells += [summary.kind] if console.width >= 100 else []
         cells += [words.metric(summary), str(summary.n), words.unscored(summary)]
+        cells += [words.trust(result, summary.judge)] if trusted else []
         cells += _beside_people(summary.people) if labelled else []
         cells += [words.usd(summary.usage)] if result.usage.calls else []
-        decision = worst(result, summary.judge)
+        decision = worst(result, summary.judge, summary.criterion)
         table.add_row(*[Text(words.printable(cell)) for cell in cells], Text(decision, style=_STYLES[decision]))
     console.print(table)
     for summary in result.judges:
@@ -55,12 +59,19 @@ def print_result(result: RunResult, console: Console, *, verbose: bool = False) 
     if verbose:
         _print_scores(result, console)
     console.print()
+    if result.tasks is not None:
+        tasks.print_tasks(result.tasks, console, verbose=verbose)
+        console.print()
     for line in words.rewards(result):
         console.print(Text(f"reward {words.one_line(line)}", style="bold"))
     decision_text = Text(result.decision.upper(), style=f"bold {_STYLES[result.decision]}")
-    console.print(decision_text, Text(f"{words.printable(result.suite)}: {words.totals(result)}"))
+    totals = f"{words.printable(result.suite)}: {words.totals(result)}"
+    totals += f", judge {result.tasks.calibration.trust.value}" if result.tasks is not None else ""
+    console.print(decision_text, Text(totals))
     for reason in result.gate.reasons:
         console.print(Text(f"  {words.one_line(reason)}"))
+    if result.usage.calls:
+        console.print(Text(words.tokens(result.usage), style="dim"))
 
 
 def _beside_people(people: HumanAgreement | None) -> list[str]:

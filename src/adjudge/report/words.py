@@ -40,6 +40,20 @@ def people(agreement: HumanAgreement | None) -> str:
     return text + (f" (pass from {agreement.cut:g})" if agreement.cut is not None else "")
 
 
+def trust(result: RunResult, judge: str) -> str:
+    """What its certificate makes of a judge of coding tasks: calibrated, weak, uncalibrated; empty for other judges."""
+    table = result.tasks
+    return table.calibration.trust.value if table is not None and judge == table.judge else ""
+
+
+def trusted(result: RunResult, summary: JudgeSummary) -> str:
+    """How far a judge is to be trusted: by its certificate, and by how it stands beside people on this run."""
+    word = trust(result, summary.judge)
+    if not word:
+        return people(summary.people)
+    return f"{word}; {people(summary.people)}" if summary.people is not None else word
+
+
 def remarks(summary: JudgeSummary) -> list[str]:
     """What should be known of a judge's answers: how far its panel agrees, what was flagged, how it was asked."""
     found = []
@@ -59,11 +73,11 @@ def remarks(summary: JudgeSummary) -> list[str]:
 
 
 def tokens(usage: Usage) -> str:
-    """`12 model calls, 3400 input and 560 output tokens, 2800 of the input read from the provider's cache, $0.0123`."""
+    """`12 model calls, 3400 input and 560 output tokens, 82% of the input read from the provider's cache, $0.0123`."""
     every = usage.input + usage.cache_read + usage.cache_write
     text = f"{count(usage.calls, 'model call', 'model calls')}, {every} input and {usage.output} output tokens"
-    if usage.cache_read:
-        text += f", {usage.cache_read} of the input read from the provider's cache"
+    if every:
+        text += f", {usage.cache_read / every:.0%} of the input read from the provider's cache"
     if usage.reasoning:
         text += f", {usage.reasoning} of the output spent on reasoning"
     return f"{text}, {usd(usage)}"
@@ -94,13 +108,14 @@ def threshold(bounds: Threshold | None) -> str:
     return ", ".join(f"{key} {getattr(bounds, key):g}" for key in keys if getattr(bounds, key) is not None)
 
 
-def worst(result: RunResult, judge: str) -> str:
-    """The decision of the gate on one judge: the gravest of its comparisons; `-` for a pass without any threshold."""
-    decisions = {check.decision for check in result.gate.checks if check.judge == judge}
+def worst(result: RunResult, judge: str, criterion: str = "") -> str:
+    """The decision of the gate on one judge, or on one criterion of it: the gravest of its comparisons; `-` for a pass
+    without any threshold."""
+    checks = [c for c in result.gate.checks if c.judge == judge and c.criterion in ("", criterion or c.criterion)]
+    decisions = {check.decision for check in checks}
     order = (Decision.FAIL, Decision.BROKEN, Decision.INCONCLUSIVE)
-    if not any(check.judge == judge and check.bound is not None for check in result.gate.checks):
-        return Decision.BROKEN.value if Decision.BROKEN in decisions else "-"
-    return next((decision.value for decision in order if decision in decisions), Decision.PASS.value)
+    bare = Decision.PASS.value if any(check.bound is not None for check in checks) else "-"
+    return next((decision.value for decision in order if decision in decisions), bare)
 
 
 def totals(result: RunResult) -> str:
@@ -154,7 +169,9 @@ def rewards(result: RunResult) -> list[str]:
     for case in result.rewards:
         for reward in case.rewards:
             name = f"{case.case}: {reward.name}" if len(result.rewards) > 1 else reward.name
-            value = "no value" if reward.score is None else f"{reward.score:g}"
+            value = f"{reward.score:g}" if reward.score is not None else "no value"
+            if reward.kind == "formula" and reward.score is None and reward.failure:  # others tell the gate
+                value += f" ({one_line(reward.failure)})"
             gate = f" (the gate {reward.gated} failed)" if reward.gated else ""
             flag = " (the work addresses its judge)" if reward.flagged else ""
             lines.append(f"{name}: {value}{gate}{flag}")

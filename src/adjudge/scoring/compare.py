@@ -212,6 +212,9 @@ def _notes(run: RunResult, baseline: RunResult, judges: Sequence[JudgeComparison
         a, b = (model.get(key) for model in models)
         if a and b and a != b:
             yield f"{_name(*key)}: judged by {a}, in the baseline by {b}: a difference may be the judge's"
+    for name, table in (("the run", run.tasks), ("the baseline", baseline.tasks)):
+        if table is not None:
+            yield f"in {name} the judge {table.judge} is {table.calibration.trust.value}: {table.calibration.reason}"
     if not judges:
         yield "the runs have no judge in common"
 

@@ -37,6 +37,7 @@ from adjudge.scoring.panel import panel_agreement, panel_scores
 from adjudge.scoring.reduce import decided, penalised, reduce_samples
 from adjudge.scoring.reward import RewardScorer
 from adjudge.scoring.summarise import summarise
+from adjudge.scoring.task_table import task_table
 from adjudge.scoring.tasks import task_checks
 
 
@@ -131,6 +132,7 @@ def compose(
         baseline=snapshot.baseline,
         left_out=snapshot.left_out,
         warnings=snapshot.warnings,
+        tasks=task_table(snapshot.tasks, [stub.id for stub in snapshot.cases], scores) if snapshot.tasks else None,
     )
 
 

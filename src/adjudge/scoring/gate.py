@@ -151,7 +151,7 @@ def _errors(summary: JudgeSummary, threshold: Threshold) -> GateCheck:
         text += f", and no max_error_rate admits that{said}"
     else:
         decision = Decision.PASS
-    return GateCheck(summary.judge, "error_rate", decision, text, rate, bound)
+    return GateCheck(summary.judge, "error_rate", decision, text, rate, bound, criterion=_criterion(summary))
 
 
 def _metrics(summary: JudgeSummary, threshold: Threshold) -> list[GateCheck]:
@@ -161,7 +161,8 @@ def _metrics(summary: JudgeSummary, threshold: Threshold) -> list[GateCheck]:
 
 def _metric(summary: JudgeSummary, threshold: Threshold, metric: str, bound: float) -> GateCheck:
     def check(decision: Decision, reason: str) -> GateCheck:
-        return GateCheck(summary.judge, metric, decision, f"{_name(summary)}: {reason}", summary.value, bound)
+        text = f"{_name(summary)}: {reason}"
+        return GateCheck(summary.judge, metric, decision, text, summary.value, bound, criterion=_criterion(summary))
 
     if summary.metric != metric:
         if summary.n:
@@ -197,6 +198,10 @@ def _by_interval(summary: JudgeSummary, metric: str, bound: float, check: _Check
 
 def _why_none(summary: JudgeSummary) -> str:
     return f"skipped by its condition {summary.skipped}, abstained {summary.abstained}"
+
+
+def _criterion(summary: JudgeSummary) -> str:
+    return "" if summary.judge == summary.criterion else summary.criterion
 
 
 def _name(summary: JudgeSummary) -> str:

@@ -6,7 +6,6 @@ Each comparison is one word: regressed, improved, same, noise, flaky, new, missi
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from enum import StrEnum
 
 import msgspec
 
@@ -22,38 +21,16 @@ from adjudge.domain import (
     TaskRules,
     Trust,
     Verdict,
+    Word,
 )
 from adjudge.stats.falls import Fall, falls
 
 FLAKY_RANGE = 1.0
 """Points on the rubric's scale. Means of reruns, or samples, that lie farther apart are no measurement."""
 TOLERANCE = 1e-9
-
-
-class Word(StrEnum):
-    """How one dimension of one task stands beside the baseline."""
-
-    REGRESSED = "regressed"
-    IMPROVED = "improved"
-    SAME = "same"
-    NOISE = "noise"
-    """It fell by more than is admitted, and equal runs fall as far by chance."""
-    FLAKY = "flaky"
-    """It fell, and is in quarantine."""
-    NEW = "new"
-    MISSING = "missing"
-    CHANGED = "changed"
-    """The task is another one than the baseline's."""
-    ABSTAINED = "abstained"
-    UNSCORED = "unscored"
-    FAILED = "failed"
-    """A hard check failed, so that no judge was asked."""
-
-
 _DECISIONS = {
     Word.REGRESSED: Decision.FAIL,
     Word.MISSING: Decision.FAIL,
-    Word.FAILED: Decision.FAIL,
     Word.CHANGED: Decision.INCONCLUSIVE,
     Word.UNSCORED: Decision.BROKEN,
 }
@@ -96,7 +73,8 @@ def samples_of(score: Score) -> tuple[float, ...]:
 def task_checks(rules: TaskRules, tasks: Sequence[str], scores: Sequence[Score]) -> list[GateCheck]:
     """The comparisons of the gate that are about tasks."""
     checks = _hard(rules, tasks, scores)
-    checks += [_check(rules, one) for one in standings(rules, tasks, scores)]
+    told = standings(rules, tasks, scores)
+    checks += [_check(rules, one) for one in told if one.word is not Word.FAILED]  # its hard checks are told already
     checks += _calibration(rules.calibration)
     if rules.baseline is None:
         text = "there is no baseline yet: --update-baseline accept writes one from a run that passes"
@@ -133,7 +111,7 @@ def standings(rules: TaskRules, tasks: Sequence[str], scores: Sequence[Score]) -
             if word is None:
                 cells.append((task, name))
             else:
-                found.append(Standing(task=task, dimension=name, word=word, before=_mean(old.scores.get(name, ()))))
+                found.append(Standing(task=task, dimension=name, word=word, before=mean_of(old.scores.get(name, ()))))
     return [*found, *_compared(rules, rules.baseline, now, cells, dimensions)]
 
 
@@ -154,14 +132,14 @@ def _compared(
     dimensions: Sequence[str],
 ) -> list[Standing]:
     pairs = [(baseline.tasks[task].scores[name], samples_of(now[task, name])) for task, name in cells]
-    gating = [index for index, (task, name) in enumerate(cells) if _quarantine(rules, task, name) is None]
+    gating = [index for index, (task, name) in enumerate(cells) if quarantine_of(rules, task, name) is None]
     groups = [[i for i in gating if cells[i][1] == name] for name in dimensions]
     named = [(name, group) for name, group in zip(dimensions, groups, strict=True) if len(group) > 1]
     singles, grouped = falls(pairs, [group for _, group in named])
     found = []
     for (task, name), (before, after), fall in zip(cells, pairs, singles, strict=True):
         word = _word(rules, fall)
-        quarantined = _quarantine(rules, task, name)
+        quarantined = quarantine_of(rules, task, name)
         note = ""
         if quarantined is not None:
             word = Word.FLAKY if word in (Word.REGRESSED, Word.NOISE) else word
@@ -170,18 +148,18 @@ def _compared(
             note = f"its samples lie {max(after) - min(after):g} points apart"
         found.append(
             Standing(
-                task=task, dimension=name, word=word, before=_mean(before), after=_mean(after), fall=fall, note=note
+                task=task, dimension=name, word=word, before=mean_of(before), after=mean_of(after), fall=fall, note=note
             )
         )
     for (name, group), fall in zip(named, grouped, strict=True):
-        befores, afters = ([_mean(pairs[i][side]) or 0.0 for i in group] for side in (0, 1))
+        befores, afters = ([mean_of(pairs[i][side]) or 0.0 for i in group] for side in (0, 1))
         found.append(
             Standing(
                 task="",
                 dimension=name,
                 word=_word(rules, fall),
-                before=_mean(befores),
-                after=_mean(afters),
+                before=mean_of(befores),
+                after=mean_of(afters),
                 fall=fall,
                 note=f"over {len(group)} tasks",
             )
@@ -197,7 +175,8 @@ def _word(rules: TaskRules, fall: Fall) -> Word:
     return Word.SAME
 
 
-def _quarantine(rules: TaskRules, task: str, dimension: str) -> Quarantined | None:
+def quarantine_of(rules: TaskRules, task: str, dimension: str) -> Quarantined | None:
+    """What keeps a dimension of a task from gating; with no dimension, the whole task."""
     return next((one for one in rules.quarantined if one.task == task and one.dimension in ("", dimension)), None)
 
 
@@ -207,10 +186,10 @@ def _hard(rules: TaskRules, tasks: Sequence[str], scores: Sequence[Score]) -> li
         for score in _failed(rules, task, scores):
             said = " ".join(score.rationale.split())[:300]
             text = f"{task}: the hard check {score.judge} failed: {said}"
-            quarantined = _quarantine(rules, task, "") is not None
+            quarantined = quarantine_of(rules, task, "") is not None
             decision = Decision.PASS if quarantined else Decision.FAIL
             text += ", which is in quarantine" if quarantined else ""
-            found.append(GateCheck(score.judge, "hard check", decision, text))
+            found.append(GateCheck(score.judge, "hard check", decision, text, case=task))
     return found
 
 
@@ -221,7 +200,7 @@ def _failed(rules: TaskRules, task: str, scores: Iterable[Score]) -> list[Score]
 
 def _check(rules: TaskRules, one: Standing) -> GateCheck:
     decision = _DECISIONS.get(one.word, Decision.PASS)
-    whole = one.task and _quarantine(rules, one.task, "") is not None
+    whole = one.task and quarantine_of(rules, one.task, "") is not None
     if whole and decision is Decision.FAIL and one.word is not Word.MISSING:
         decision = Decision.PASS
     place = f"{one.task}.{one.dimension}".strip(".") if one.task else f"all tasks.{one.dimension}"
@@ -235,13 +214,14 @@ def _check(rules: TaskRules, one: Standing) -> GateCheck:
         Word.CHANGED: ": the baseline knows another version of it; --update-baseline accept takes the new scores",
         Word.MISSING: ": the baseline has it, and this run does not",
         Word.NOISE: f": more than {rules.max_drop:g}, and equal runs fall as far by chance; more --samples tell",
-        Word.FAILED: ": a hard check failed, so that there is no score to compare",
         Word.ABSTAINED: ": the judge could not tell, which is compared with nothing",
         Word.NEW: ": not in the baseline",
     }.get(one.word, "")
     text += f"; {one.note}" if one.note else ""
     bound = None if one.before is None else one.before - rules.max_drop
-    return GateCheck(rules.judge, one.word.value, decision, text, one.after, bound)
+    return GateCheck(
+        rules.judge, one.word.value, decision, text, one.after, bound, case=one.task, criterion=one.dimension
+    )
 
 
 def _calibration(calibration: Calibration) -> list[GateCheck]:
@@ -278,5 +258,6 @@ def next_baseline(
     return SuiteBaseline(judge=rules.identity, samples=samples, tasks=kept)
 
 
-def _mean(values: Sequence[float]) -> float | None:
+def mean_of(values: Sequence[float]) -> float | None:
+    """`None` of no values."""
     return sum(values) / len(values) if values else None

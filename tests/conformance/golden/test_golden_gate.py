@@ -22,9 +22,10 @@ from adjudge.domain import (
     SuiteBaseline,
     TaskBaseline,
     TaskRules,
+    Word,
 )
 from adjudge.formats.golden import BASELINE, read_baseline
-from adjudge.scoring.tasks import Word, next_baseline, standings, task_checks
+from adjudge.scoring.tasks import next_baseline, standings, task_checks
 from adjudge.stats.falls import falls
 from tests.cli.test_cli import run as adjudge
 from tests.support.golden import agent, judged, scoring, write_suite

@@ -29,6 +29,7 @@ from adjudge.domain import (
     JudgeIdentity,
     LLMJudge,
     PairwiseJudge,
+    Permissions,
     Problem,
     PromptBy,
     Repository,
@@ -38,8 +39,15 @@ from adjudge.domain import (
 from adjudge.formats.convert import Converter, nearest
 from adjudge.formats.golden.prompts import PAIRWISE, PROMPT, RULES
 from adjudge.formats.golden.rubric import Rubric, read_rubric
-from adjudge.formats.golden.schema import AgentFile, JudgeFile, ShownFile, SuiteFile, TaskFile
-from adjudge.formats.golden.state import BASELINE, QUARANTINE, read_baseline, read_quarantine
+from adjudge.formats.golden.schema import AgentFile, JudgeFile, ShownFile, SuiteFile, TaskFile, level
+from adjudge.formats.golden.state import (
+    BASELINE,
+    GOLDEN,
+    QUARANTINE,
+    read_baseline,
+    read_golden,
+    read_quarantine,
+)
 from adjudge.located import parse_yaml, read_text
 from adjudge.prompts import verdict_tool
 
@@ -108,6 +116,7 @@ class _Reader:
         quarantine = self.root / QUARANTINE
         now, over = read_quarantine(quarantine, self.shown(quarantine), today, ids, self.problems)
         baseline = self.root / BASELINE
+        authors = {task.id: self._author(folder) for folder, task in tasks}
         rules = TaskRules(
             judge=JUDGE,
             hard={case: tuple(n for n in names if levels[n] == Hardness.HARD) for case, levels in hardness.items()},
@@ -120,6 +129,7 @@ class _Reader:
             expired=over,
             certificate=str(self.root / CERTIFICATE),
             against_point=settings.gate == "point",
+            authors={task: author for task, author in authors.items() if author},
         )
         execution = self._execution(settings)
         if any(not problem.warning for problem in self.problems):
@@ -170,12 +180,12 @@ class _Reader:
         self._levels(path, settings.checks)
         return settings
 
-    def _levels(self, path: Path, checks: Mapping[str, str]) -> None:
-        for name, level in checks.items():
+    def _levels(self, path: Path, checks: Mapping[str, str | bool]) -> None:
+        for name, given in checks.items():
             if name not in HARDNESS:
                 self.add(path, f"checks.{name}", "there is no such built-in check", hint=nearest(name, HARDNESS))
-            if level not in tuple(Hardness):
-                self.add(path, f"checks.{name}", f"must be hard, soft or off, got {level!r}")
+            if level(given) not in tuple(Hardness):
+                self.add(path, f"checks.{name}", f"must be hard, soft or off, got {level(given)!r}")
 
     def _rubric(self) -> Rubric:
         path = self.root / RUBRIC
@@ -244,6 +254,11 @@ class _Reader:
         if "run_checks" not in text:
             self.add(checks, "", "defines no run_checks(workdir)")
 
+    def _author(self, folder: Path) -> str:
+        """Who wrote the task's reference solution, as far as anybody says; only --golden must be able to read it."""
+        golden = read_golden(folder, self.shown(folder / GOLDEN), self.problems, warning=True)
+        return golden.author if golden is not None else ""
+
     def _place(self, folder: Path, name: str) -> Path:
         """A path that starts at the task's folder, else at the folder of all tasks."""
         beside = folder / name
@@ -258,16 +273,16 @@ class _Reader:
             install_timeout_s=float(task.install_timeout),
         )
         checks = folder / "checks.py"
-        levels: dict[str, str] = {**HARDNESS, **settings.checks, **task.checks}
+        levels: dict[str, str | bool] = {**HARDNESS, **settings.checks, **task.checks}
         absent = {
             "expected_files": not task.expected_files_touched,
             "blast_radius": task.max_files_touched is None,
             "diff_size": task.max_lines_changed is None,
         }
         hardness = {
-            name: Hardness.OFF if absent.get(name) else Hardness(level)
-            for name, level in levels.items()
-            if name in HARDNESS and level in tuple(Hardness)
+            name: Hardness.OFF if absent.get(name) else Hardness(level(given))
+            for name, given in levels.items()
+            if name in HARDNESS and level(given) in tuple(Hardness)
         }
         hardness[OWN] = Hardness.HARD if checks.is_file() else Hardness.OFF
         hardness[OWN_SOFT] = Hardness.SOFT if checks.is_file() else Hardness.OFF
@@ -364,6 +379,7 @@ class _Reader:
             agent=spec,
             prompt="{prompt}",
             models={"skill": given.model} if given.model else {},
+            permissions=Permissions(allow=tuple(given.allow), deny=tuple(given.deny)),
             timeout_s=float(given.timeout),
             budget_usd=None if given.max_budget_usd is None else float(given.max_budget_usd),
             parallelism=max(1, settings.parallelism),

@@ -5,8 +5,8 @@ from __future__ import annotations
 RULES = """\
 Score what the trace shows, and nothing else: do not invent details that are not in it. Where the trace does not let \
 you tell how a dimension was done, its score is 0, which is left out of every mean; do not guess. Brevity counts for \
-the work: of two patches, or two messages, that serve equally well the shorter is better. The deterministic checks of \
-the task have passed; they are not yours to repeat. Give each dimension a short reason, and judge each by itself.
+the work: of two patches, or two messages, that serve equally well the shorter is better. The hard checks of the \
+task have passed; they are not yours to repeat. Give each dimension a short reason, and judge each by itself.
 
 The dimensions and their keys:
 

@@ -1,4 +1,4 @@
-"""`baseline.json` and `quarantine.json`: read with every fault named, written in one step."""
+"""`baseline.json`, `quarantine.json` and `golden.json`: read with every fault named, written in one step."""
 
 from __future__ import annotations
 
@@ -10,10 +10,12 @@ from typing import Any
 import msgspec
 
 from adjudge.domain import JudgeIdentity, Problem, Quarantined, SuiteBaseline, TaskBaseline
+from adjudge.formats.golden.schema import GoldenFile
 from adjudge.whole_files import write_json
 
 BASELINE = "baseline.json"
 QUARANTINE = "quarantine.json"
+GOLDEN = "golden.json"
 VERSION = 1
 
 
@@ -94,6 +96,22 @@ def read_quarantine(
 def write_quarantine(path: Path, entries: Sequence[Quarantined]) -> None:
     """Raises OSError when it cannot be written."""
     write_json(path, sorted(entries, key=lambda entry: (entry.task, entry.dimension)))
+
+
+def read_golden(folder: Path, shown: str, problems: list[Problem], *, warning: bool = False) -> GoldenFile | None:
+    """A task's golden.json with its patch in `patch`; `None` when there is none, or a problem."""
+    path = folder / GOLDEN
+    if not path.exists():
+        return None
+    try:
+        golden = msgspec.json.decode(path.read_bytes(), type=GoldenFile)
+        if not golden.patch and not golden.patch_file:
+            raise ValueError("it holds no patch and names no patch_file")
+        patch = golden.patch or (folder / golden.patch_file).read_text(encoding="utf-8")
+    except (OSError, ValueError, msgspec.MsgspecError, RecursionError) as error:
+        problems.append(Problem(file=shown, message=f"cannot be read: {error}", warning=warning))
+        return None
+    return msgspec.structs.replace(golden, patch=patch)
 
 
 def _json(path: Path, shown: str, problems: list[Problem]) -> Any:

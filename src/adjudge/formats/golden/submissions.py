@@ -9,7 +9,7 @@ from pathlib import Path
 import msgspec
 
 from adjudge.domain import ConfigError, Execution, Problem, Submission, Suite
-from adjudge.formats.golden.schema import GoldenFile
+from adjudge.formats.golden.state import GOLDEN, read_golden
 
 SUFFIXES = (".patch", ".diff")
 _LOGS = (".jsonl", ".json", ".log")
@@ -56,17 +56,11 @@ def with_references(suite: Suite, root: Path) -> Suite:
     submissions: dict[str, Submission] = {}
     for stub in suite.source.stubs():
         folder = Path(getattr(suite.source.ref(stub.id), "source", root))
-        path = folder / "golden.json"
-        if not path.is_file():
-            continue
-        try:
-            golden = msgspec.json.decode(path.read_bytes(), type=GoldenFile)
-            text = golden.patch or (folder / golden.patch_file).read_text(encoding="utf-8")
-        except (OSError, ValueError, msgspec.MsgspecError) as error:
-            problems.append(Problem(file=str(path), message=f"cannot be read: {error}"))
+        golden = read_golden(folder, str(folder / GOLDEN), problems)
+        if golden is None:
             continue
         source = f"golden.json{f', by {golden.author}' if golden.author else ''}"
-        submissions[stub.id] = Submission(patch=text, final_message=golden.final_message, source=source)
+        submissions[stub.id] = Submission(patch=golden.patch, final_message=golden.final_message, source=source)
     if not submissions and not problems:
         problems.append(Problem(key="--golden", message="no task has a golden.json"))
     if problems:
@@ -75,8 +69,8 @@ def with_references(suite: Suite, root: Path) -> Suite:
 
 
 def touched_tasks(suite: Suite, root: Path, revision: str) -> tuple[str, ...]:
-    """The tasks whose files differ from a revision of the repository that the suite lies in; all of them when a file
-    of the suite itself differs (rubric.md, golden.yaml).
+    """The tasks whose files differ from a revision of the repository that the suite lies in; all of them when anything
+    else of the suite differs: its rubric, settings or baseline, a repository that tasks share, a task that is gone.
 
     Raises:
         ConfigError: git cannot say.
@@ -93,12 +87,10 @@ def touched_tasks(suite: Suite, root: Path, revision: str) -> tuple[str, ...]:
         told += ended.stdout
     names = [name for name in told.split("\0") if name]
     ids = [stub.id for stub in suite.source.stubs()]
-    if any(name in ("rubric.md", "golden.yaml") for name in names):
+    folders = {f"tasks/{Path(getattr(suite.source.ref(task), 'source', '')).name}": task for task in ids}
+    changed = {"/".join(name.split("/")[:2]) for name in names}
+    if changed - folders.keys():
         return tuple(ids)
-    folders = {Path(getattr(suite.source.ref(task), "source", "")).name: task for task in ids}
-    changed = {
-        Path(name).parts[1] for name in names if Path(name).parts[:1] == ("tasks",) and len(Path(name).parts) > 2
-    }
     return tuple(task for folder, task in folders.items() if folder in changed)
 
 

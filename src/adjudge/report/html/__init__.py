@@ -2,11 +2,7 @@
 
 from __future__ import annotations
 
-import hashlib
-from base64 import b64encode
 from collections.abc import Callable, Mapping
-from importlib.resources import files
-from typing import Any
 
 from adjudge.domain import CaseDetail, Comparison, RunResult
 
@@ -41,12 +37,13 @@ def html_report(
         types: Names or globs of outputs -> how they are shown: code, graph, image, json, markdown, metrics or text.
             What is not named is shown by the end of its name.
     """
-    from jinja2 import Environment
     from markupsafe import Markup
 
     from adjudge.report import words
     from adjudge.report.html import cases, sections
-    from adjudge.report.html.payload import cut, embedded, pack_all, visible
+    from adjudge.report.html.page import digest, environment_of, resource
+    from adjudge.report.html.payload import embedded, pack_all, visible
+    from adjudge.report.html.tasks import task_table
 
     rows = cases.Rows(result)
     count = len(rows.stubs)
@@ -54,7 +51,8 @@ def html_report(
     documents, known, images = cases.documents(rows, details, budget, types or {})
     tags: dict[str, int] = {}
     index = {
-        "columns": [[column.name, column.kind] for column in rows.columns],
+        "columns": [[c.name, c.kind, words.trust(result, c.judge)] for c in rows.columns],
+        "words": {case: row.word.value for case, row in rows.tasks.items() if row.word is not None},
         "cases": [cases.row(stub, rows, tags, case) for stub, case in zip(rows.stubs, known, strict=True)],
         "tags": list(tags),
         "states": sections.STATES,
@@ -63,23 +61,23 @@ def html_report(
     room = max(TEXTS_BUDGET, 300 * count)
     said = cases.texts(rows, [rows.said(stub.id) for stub in rows.stubs], room)
     chunks = [said[k : k + _CHUNK] for k in range(0, count, _CHUNK)]
-    script = "\n".join(_resource(name) for name in _SCRIPTS)
-    style = _resource("style.css")
+    script = "\n".join(resource(name) for name in _SCRIPTS)
+    style = resource("style.css")
 
-    def shown(value: Any) -> Any:
-        if isinstance(value, str) and not hasattr(value, "__html__"):
-            return visible(cut(value, _LONGEST))
-        return value
-
-    environment = Environment(autoescape=True, finalize=shown, trim_blocks=True, lstrip_blocks=True)
+    environment = environment_of()
     environment.filters |= {
         "link": sections.link,
         "fragment": sections.fragment,
         "one_line": lambda text: " ".join(text.split()),
         "tokens": words.tokens,
     }
-    page = environment.from_string(_resource("template.html")).render(
+    known_tasks = ""
+    if result.tasks is not None:
+        made = task_table(result.tasks, {stub.id for stub in rows.stubs})
+        known_tasks = environment.from_string(resource("tasks.html")).render(made)
+    page = environment.from_string(resource("template.html")).render(
         result=result,
+        tasks=Markup(known_tasks),
         title=title or result.suite,
         decision=sections.DECISIONS[result.decision],
         reasons=sections.reasons(result),
@@ -92,8 +90,8 @@ def html_report(
         analysis=Markup(_escape(visible(analysis))) if analysis else "",
         style=Markup(style),
         script=Markup(script),
-        style_hash=_hash(style),
-        script_hash=_hash(script),
+        style_hash=digest(style),
+        script_hash=digest(script),
         index=Markup(embedded(index)),
         texts=[Markup(text.decode()) for text in pack_all(chunks, room)],
         chunk=_CHUNK,
@@ -106,7 +104,6 @@ def html_report(
 
 _SCRIPTS = ("app.js", "diff.js", "kinds.js", "case.js", "list.js")
 _CHUNK = 50
-_LONGEST = 2_000
 
 
 def _blobs(letter: str, packed: list[bytes]) -> str:
@@ -114,14 +111,6 @@ def _blobs(letter: str, packed: list[bytes]) -> str:
         f'<script type="application/octet-stream" id="{letter}{k}">{blob.decode()}</script>'
         for k, blob in enumerate(packed)
     )
-
-
-def _resource(name: str) -> str:
-    return (files(__package__) / name).read_text(encoding="utf-8")
-
-
-def _hash(text: str) -> str:
-    return "sha256-" + b64encode(hashlib.sha256(text.encode()).digest()).decode()
 
 
 def _escape(text: str) -> str:

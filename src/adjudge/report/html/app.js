@@ -31,10 +31,12 @@ function h(tag, attributes, ...children) {
 
 const $ = (id) => document.getElementById(id);
 const INDEX = JSON.parse($("index").textContent);
-const COLUMNS = INDEX.columns.map(([name, kind], at) => ({ name, kind, at }));
+const COLUMNS = INDEX.columns.map(([name, kind, trust], at) => ({ name, kind, trust, at }));
 const STATES = INDEX.states;
+const STANDING = new Map(Object.entries(INDEX.words));
+const GRAVE = { failed: "bad", missing: "bad", regressed: "bad", unscored: "lost", changed: "mid", noise: "mid", flaky: "mid" };
 const CASES = INDEX.cases.map(([id, tags, state, cost, seconds, cells], at) =>
-  ({ id, tags: tags.map((t) => INDEX.tags[t]), state, cost, seconds, cells, at, said: null }));
+  ({ id, word: STANDING.get(id) || "", tags: tags.map((t) => INDEX.tags[t]), state, cost, seconds, cells, at, said: null }));
 const BY_ID = new Map(CASES.map((one) => [one.id, one]));
 const STALE = typeof DecompressionStream === "undefined";
 
@@ -78,6 +80,11 @@ function said(cell) {
   return [plain(value), tone(position)];
 }
 
+/** How far a judge of coding tasks is to be trusted, as its certificate says. */
+function trusted(column) {
+  return column.trust ? h("span", { class: "tag j-" + column.trust }, column.trust) : null;
+}
+
 /** The cell as an element. */
 function shownCell(cell) {
   if (!cell) return h("span", { class: "quiet", title: "not asked" }, "-");
@@ -97,14 +104,15 @@ function outcome(one) {
     if (cell[3]) flagged++;
   }
   const parts = [];
-  if (failed) parts.push(failed + " fail");
-  if (lost) parts.push(lost + " unscored");
+  if (failed && one.word !== "failed") parts.push(failed + " fail");
+  if (lost && one.word !== "unscored") parts.push(lost + " unscored");
   if (flagged) parts.push(flagged + " flagged");
   const ran = !one.state || one.state === "ok";
-  const bad = failed || flagged || !ran;
+  const bad = failed || flagged || !ran || GRAVE[one.word] === "bad";
+  if (one.word && (GRAVE[one.word] || !parts.length)) parts.unshift(one.word);
   if (!parts.length) parts.push(passed ? "all pass" : one.cells.some((c) => c && c[0] === "s") ? "scored" : "nothing scored");
   if (!ran) parts.unshift("run " + (STATES[one.state] || one.state));
-  return [parts.join(", "), bad ? "bad" : lost ? "lost" : passed ? "good" : ""];
+  return [parts.join(", "), bad ? "bad" : lost ? "lost" : GRAVE[one.word] || (passed ? "good" : "")];
 }
 
 /** Buttons of which one is pressed; `options` are [name, value], `pick` is told of the value that is chosen. */

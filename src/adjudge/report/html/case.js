@@ -32,14 +32,22 @@ function tokens(usage) {
   return `${input.toLocaleString("en")} in, ${(usage.output || 0).toLocaleString("en")} out`;
 }
 
+/** A judge's words: plain where they are short, else as a text. */
+function words(text) {
+  return typeof text === "string" && text.length < 300 && !text.includes("\n") ? h("p", { class: "why" }, text) : shownText(text);
+}
+
+/** Every verdict, those that went wrong first. */
 function verdicts(one, doc) {
-  return COLUMNS.filter((c) => one.cells[c.at] && c.kind !== "reward" && c.kind !== "pairwise").map((c) => {
+  const asked = COLUMNS.filter((c) => one.cells[c.at] && c.kind !== "reward" && c.kind !== "pairwise");
+  const wrong = (c) => ["bad", "lost"].includes(said(one.cells[c.at])[1]);
+  return [...asked.filter(wrong), ...asked.filter((c) => !wrong(c))].map((c) => {
     const cell = one.cells[c.at], more = doc.scores?.[c.at] || {}, colour = said(cell)[1];
     const text = one.said?.get(c.at);
     return h("div", { class: "verdict e-" + colour },
-      h("div", {}, h("strong", {}, c.name), shownCell(cell), h("span", { class: "quiet" }, c.kind,
+      h("div", {}, h("strong", {}, c.name), shownCell(cell), trusted(c), more.beside ? h("span", {}, more.beside) : null, h("span", { class: "quiet" }, c.kind,
         more.model ? ", " + more.model : "", more.usage?.cost_usd !== undefined && more.usage?.cost_usd !== null ? ", " + money(more.usage.cost_usd) : "")),
-      text ? shownText(text) : h("p", { class: "quiet" }, STALE ? "The rationale cannot be unpacked by this browser." : "No rationale."),
+      text ? words(text) : h("p", { class: "quiet" }, STALE ? "The rationale cannot be unpacked by this browser." : "No rationale."),
       facts([["agreement of samples", more.agreement === undefined ? "" : Math.round(more.agreement * 100) + "%"],
         ["confidence", more.confidence === undefined ? "" : plain(more.confidence)],
         ["the judge said", cell[3] && more.raw !== undefined ? String(more.raw) : ""],
@@ -51,7 +59,7 @@ function verdicts(one, doc) {
       more.samples ? h("details", { class: "part" }, h("summary", {}, `${more.samples.length} samples: `,
         more.samples.map(([s, v, e]) => said([s, s === "u" ? e : v])[0]).join(", ")),
         h("ol", {}, more.samples.map(([status, value, error, why]) => h("li", {}, shownCell([status, status === "u" ? error : value]),
-          whole(why) ? shownText(why) : null)))) : null);
+          whole(why) ? words(why) : null)))) : null);
   });
 }
 

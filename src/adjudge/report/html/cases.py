@@ -24,6 +24,7 @@ from adjudge.report.html.images import Images
 from adjudge.report.html.kinds import kind_of
 from adjudge.report.html.payload import Listing, Text, shorten
 from adjudge.report.html.trajectory import records
+from adjudge.report.tasks import beside
 
 RESULT = "result.json"
 JOURNAL = "the journal of the run directory"
@@ -51,10 +52,13 @@ class Rows:
         for case in [*self.runs, *(rewarded.case for rewarded in result.rewards)]:
             stubs.setdefault(case, CaseStub(case))
         self.stubs = list(stubs.values())
+        table = result.tasks
         plain = (s for s in result.judges if s.kind != "pairwise")  # which has a column of its own
         pairs = dict.fromkeys((s.judge, s.criterion) for s in plain)
         pairs |= dict.fromkeys((s.judge, s.criterion) for s in result.scores)
         kinds = {(s.judge, s.criterion): s.kind for s in result.judges}
+        if table is not None:  # the rubric before the checks, which nearly always pass
+            pairs = dict.fromkeys(sorted(pairs, key=lambda pair: pair[0] != table.judge))
         self.columns = [
             Column(
                 judge if judge == criterion else f"{judge}.{criterion}",
@@ -64,6 +68,13 @@ class Rows:
             )
             for judge, criterion in pairs
         ]
+        self.tasks = {row.task: row for row in table.rows} if table is not None else {}
+        self._beside = {
+            (row.task, table.judge, cell.dimension): beside(cell)
+            for row in self.tasks.values()
+            for cell in row.cells
+            if table is not None
+        }
         self._scores = {(s.case, s.judge, s.criterion): s for s in result.scores}
         self._rewards: dict[str, dict[str, RewardScore]] = {}
         for rewarded in result.rewards:
@@ -78,6 +89,10 @@ class Rows:
 
     def score(self, case: str, column: Column) -> Score | None:
         return self._scores.get((case, column.judge, column.criterion))
+
+    def beside(self, case: str, column: Column) -> str:
+        """How a dimension of a coding task stands beside its baseline."""
+        return self._beside.get((case, column.judge, column.criterion), "")
 
     def rewards(self, case: str) -> Mapping[str, RewardScore]:
         return self._rewards.get(case, {})
@@ -170,7 +185,7 @@ def document(
     """What opens with the case, its texts cut to about `room` characters together."""
     made: dict[str, Any] = {}
     scores = {
-        number: _more(score)
+        number: _more(score, rows.beside(stub.id, column))
         for number, column in enumerate(rows.columns)
         if (score := rows.score(stub.id, column)) is not None
     }
@@ -193,9 +208,10 @@ def document(
     return made
 
 
-def _more(score: Score) -> dict[str, Any]:
+def _more(score: Score, beside: str) -> dict[str, Any]:
     """What the list does not hold of a score."""
     made: dict[str, Any] = {
+        "beside": beside,
         "printed": Text(score.printed, where=RESULT) if score.printed else None,
         "agreement": score.agreement,
         "raw": _finite(score.raw),

@@ -1,7 +1,7 @@
 /* The list of cases: filters, order, the few rows in sight, keys, and the fragment that holds it all. */
 
 const ROW = 34, AROUND = 12;
-const KEYS = ["q", "judge", "class", "min", "max", "kind", "exec", "tag", "sort"];
+const KEYS = ["q", "judge", "class", "min", "max", "kind", "word", "exec", "tag", "sort"];
 const CLASSES = { "": "any verdict", pass: "pass", fail: "fail", range: "number in a range", unscored: "unscored",
   abstained: "abstained", skipped: "skipped", flagged: "flagged" };
 const HAS_RUNS = CASES.some((one) => one.state), HAS_COST = CASES.some((one) => one.cost !== null);
@@ -27,6 +27,7 @@ function hitsCell(cell) {
 
 function hits(one) {
   if (state.exec && !(state.exec === "bad" ? one.state && one.state !== "ok" : one.state === state.exec)) return false;
+  if (state.word && one.word !== state.word) return false;
   if (state.tag && !one.tags.includes(state.tag)) return false;
   if (state.judge || state.class || state.kind) {
     const columns = state.judge ? COLUMNS.filter((c) => c.name === state.judge) : COLUMNS;
@@ -76,16 +77,16 @@ function refresh() {
 function head() {
   const cells = [["id", "Case"]];
   if (HAS_RUNS) cells.push(["", "Agent's run"]);
-  cells.push(["", "Outcome"], ...COLUMNS.map((c) => [String(c.at), c.name]));
+  cells.push(["", "Outcome"], ...COLUMNS.map((c) => [String(c.at), c.name, c]));
   if (HAS_COST) cells.push(["cost", "Cost"]);
   if (HAS_TIME) cells.push(["time", "Time"]);
   const by = (state.sort || "").replace(/^-/, ""), down = (state.sort || "").startsWith("-");
   const focused = document.activeElement?.dataset?.sort;
-  $("grid").tHead.replaceChildren(h("tr", { "aria-rowindex": 1 }, cells.map(([key, name]) => key === "" ? h("th", { scope: "col" }, name)
+  $("grid").tHead.replaceChildren(h("tr", { "aria-rowindex": 1 }, cells.map(([key, name, column]) => key === "" ? h("th", { scope: "col" }, name)
     : h("th", { scope: "col", "aria-sort": by === key && state.sort ? (down ? "descending" : "ascending") : "none" },
       h("button", { type: "button", "data-sort": key, title: "Sort by " + visible(name), onclick: () => {
         set({ sort: by !== key || !state.sort ? key : down ? "" : "-" + key });
-      } }, name, by === key && state.sort ? (down ? " ▼" : " ▲") : "")))));
+      } }, name, by === key && state.sort ? (down ? " ▼" : " ▲") : ""), column?.trust ? [" ", trusted(column)] : null))));
   if (focused) $("grid").tHead.querySelector(`[data-sort="${CSS.escape(focused)}"]`)?.focus();
   $("grid").setAttribute("aria-rowcount", shown.length + 1);
 }
@@ -193,6 +194,7 @@ function start() {
   options("f-judge", [["", "any judge"], ...COLUMNS.map((c) => [c.name, c.name])]);
   options("f-class", Object.entries(CLASSES));
   options("f-kind", [["", "any kind"], ...[...kinds].sort().map((kind) => [kind, kind])]);
+  options("f-word", STANDING.size ? [["", "any"], ...[...new Set(CASES.map((one) => one.word))].filter(Boolean).map((word) => [word, word])] : [["", "any"]]);
   options("f-exec", runs.length ? [["", "any"], ["bad", "all that ended badly"], ...runs] : [["", "any"]]);
   options("f-tag", [["", "any tag"], ...INDEX.tags.map((tag) => [tag, tag])]);
   $("filters").hidden = $("list").hidden = false;

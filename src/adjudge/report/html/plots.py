@@ -121,12 +121,36 @@ def _at(value: float, scale: tuple[float, float] | None) -> str:
     return "neutral" if scale is None else tone((value - scale[0]) / (scale[1] - scale[0]))
 
 
+def distribution(found: Sequence[Bar], *, name: str) -> tuple[str, tuple[str, str]]:
+    """(the drawing, the words below its two ends): shares of one bar for pass and fail, else a histogram."""
+    if [bar.label for bar in found][:2] == ["fail", "pass"]:
+        return shares(found, name=name), (f"{found[0].count} fail", f"{found[1].count} pass")
+    return histogram(found, name=name), ends(found)
+
+
+def shares(found: Sequence[Bar], *, name: str) -> str:
+    """One bar of which each has its share; those with a count are at least 3 pixels wide."""
+    counted = [bar for bar in found if bar.count]
+    room = _WIDTH - 3 * len(counted)
+    total = sum(bar.count for bar in counted)
+    x, parts = 0.0, []
+    for bar in counted:
+        width = 3 + room * bar.count / total
+        parts.append(
+            f'<rect class="t-{bar.tone}" x="{x + 0.5:.1f}" y="1" width="{width - 1:.1f}" height="12">'
+            f"<title>{escape(bar.label)}: {bar.count}</title></rect>"
+        )
+        x += width
+    said = ", ".join(f"{bar.label}: {bar.count}" for bar in counted)
+    return _svg(f"Distribution of {name}: {said}", "".join(parts), _WIDTH, 14) if counted else ""
+
+
 def histogram(found: Sequence[Bar], *, name: str) -> str:
     """The bars as SVG. Those with a count are at least 2 pixels high; unscored ones are hatched."""
     if not any(bar.count for bar in found):
         return ""
     most = max(bar.count for bar in found)
-    step = _WIDTH / len(found)
+    step = min(_WIDTH / len(found), _WIDTH / 4)
     parts = []
     for k, bar in enumerate(found):
         height = max(2.0, (_HEIGHT - 2) * bar.count / most) if bar.count else 0.0
@@ -144,6 +168,8 @@ def ends(found: Sequence[Bar]) -> tuple[str, str]:
     shown = [bar for bar in found if bar.tone not in ("off", "lost")]
     if not shown:
         return "", ""
+    if len(shown) == 1:
+        return shown[0].label, ""
     return shown[0].label.split(" to ")[0], shown[-1].label.split(" to ")[-1]
 
 

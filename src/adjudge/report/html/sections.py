@@ -19,10 +19,12 @@ from adjudge.domain import (
     RunState,
     Score,
     Status,
+    Word,
 )
 from adjudge.report import words
 from adjudge.report.html import plots
 
+_WORDS = frozenset(word.value for word in Word)
 MAX_LINKS = 30
 MAX_RUNS = 10
 DECISIONS = {
@@ -34,14 +36,14 @@ DECISIONS = {
 STATES = {"ok": "ok", "failed": "failed", "timeout": "timed out", "error": "could not run"}
 
 
-def link(case: str) -> str:
+def link(case: str) -> Markup:
     """The fragment that opens a case."""
     return "#case=" + fragment(case)
 
 
-def fragment(text: str) -> str:
-    """Any text as part of a fragment."""
-    return quote(text, safe="", errors="replace")
+def fragment(text: str) -> Markup:
+    """Any text as part of a fragment, whole, however long."""
+    return Markup(quote(text, safe="", errors="replace"))
 
 
 def judges(result: RunResult) -> list[dict[str, Any]]:
@@ -54,8 +56,9 @@ def judges(result: RunResult) -> list[dict[str, Any]]:
 
 def _judge(result: RunResult, summary: JudgeSummary, scores: Sequence[Score]) -> dict[str, Any]:
     name = words.judge_name(summary)
-    bars = plots.bars(scores)
-    checks = [check for check in result.gate.checks if check.judge in (summary.judge, name)]
+    drawing, ends = plots.distribution(plots.bars(scores), name=name)
+    mine = [check for check in result.gate.checks if check.judge in (summary.judge, name)]
+    checks = [check for check in mine if not check.case and check.criterion in ("", summary.criterion)]
     bound = next((check.bound for check in checks if check.metric == summary.metric), None)
     scale = (0.0, 1.0) if summary.metric == "pass_rate" else plots.scale_of(scores)
     if scale is None and summary.interval is not None:
@@ -76,16 +79,18 @@ def _judge(result: RunResult, summary: JudgeSummary, scores: Sequence[Score]) ->
         "tone": plots.tone(position),
         "interval": _interval(summary),
         "whisker": Markup(drawn),
-        "histogram": Markup(plots.histogram(bars, name=name)),
-        "ends": plots.ends(bars),
+        "histogram": Markup(drawing),
+        "ends": ends,
+        "model": summary.model.split(" at ")[0],
         "stability": Markup(plots.stability(summary.stability)) if summary.stability else "",
+        "trust": words.trust(result, summary.judge),
         "people": words.people(summary.people),
         "labelled": summary.people is not None,
         "differs": _differs(summary),
         "cost": words.usd(summary.usage),
-        "gate": words.worst(result, summary.judge),
+        "gate": words.worst(result, summary.judge, summary.criterion),
         "checks": [check for check in checks if check.decision is not Decision.PASS],
-        "met": [check for check in checks if check.decision is Decision.PASS and check.bound is not None],
+        "met": [c for c in checks if c.decision is Decision.PASS and c.bound is not None and c.metric not in _WORDS],
         "remarks": words.remarks(summary),
     }
 
@@ -104,10 +109,16 @@ def _differs(summary: JudgeSummary) -> list[tuple[str, Sequence[str], int]]:
     return [(word, cases[:MAX_LINKS], max(0, len(cases) - MAX_LINKS)) for word, cases in both if cases]
 
 
-def reasons(result: RunResult) -> list[GateCheck]:
-    """The comparisons that are not passes, what decided first."""
+def reasons(result: RunResult) -> list[tuple[GateCheck, str, str]]:
+    """The comparisons that are not passes, what decided first: each with the case that it is about, where it begins
+    with one of this run, and the rest of its words."""
+    known = {stub.id for stub in result.cases}
     against = [check for check in result.gate.checks if check.decision is not Decision.PASS]
-    return sorted(against, key=lambda check: check.decision is not result.gate.decision)
+    found = []
+    for check in sorted(against, key=lambda check: check.decision is not result.gate.decision):
+        case = check.case if check.case in known and check.reason.startswith(check.case) else ""
+        found.append((check, case, check.reason[len(case) :]))
+    return found
 
 
 def execution(found: ExecutionResult | None) -> dict[str, Any] | None:
@@ -193,6 +204,7 @@ def counts(result: RunResult) -> list[tuple[str, str, str, str]]:
     agent = result.execution.cost_usd if result.execution else None
     shown = [
         ("cases", f"{len(result.cases):,}", "", ""),
+        *_task_counts(result),
         ("verdicts scored", f"{totals[Status.SCORED]:,}", "", ""),
         ("said fail", f"{failed:,}", "bad" if failed else "", "#class=fail"),
         ("unscored", f"{totals[Status.UNSCORED]:,}", "lost" if totals[Status.UNSCORED] else "", "#class=unscored"),
@@ -205,7 +217,19 @@ def counts(result: RunResult) -> list[tuple[str, str, str, str]]:
         shown.append(("flagged", f"{flagged:,}", "bad", "#class=flagged"))
     if result.execution is not None and (bad := len(result.execution.failed)):
         shown.append(("agent runs ended badly", f"{bad:,}", "bad", "#exec=bad"))
-    shown.append(("cost of judging", words.usd(result.usage), "", ""))
+    if result.usage.calls:
+        shown.append(("cost of judging", words.usd(result.usage), "", ""))
     if agent is not None:
         shown.append(("cost of the agent", f"${agent:.4f}", "", ""))
+    return shown
+
+
+def _task_counts(result: RunResult) -> list[tuple[str, str, str, str]]:
+    """How many tasks failed, are missing, or regressed."""
+    found = [row.word for row in result.tasks.rows] if result.tasks is not None else []
+    shown = []
+    for word in (Word.FAILED, Word.MISSING, Word.REGRESSED):
+        if number := found.count(word):
+            of = f"{word.value} task" if number == 1 else f"{word.value} tasks"
+            shown.append((of, f"{number:,}", "bad", "" if word is Word.MISSING else f"#word={word.value}"))
     return shown
