@@ -11,6 +11,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from adjudge.domain import (
+    CaseRewards,
     Criterion,
     Decision,
     GateCheck,
@@ -20,6 +21,7 @@ from adjudge.domain import (
     LeftOut,
     LLMJudge,
     Numeric,
+    RewardScore,
     Score,
     Threshold,
     Value,
@@ -126,7 +128,6 @@ def test_abstentions_and_skips_are_no_errors() -> None:
         pytest.param(rated(None, 0, abstained=4), {"min_mean": 3}, INCONCLUSIVE, id="only abstentions"),
         pytest.param(rated(None, 0), {"min_mean": 3}, INCONCLUSIVE, id="no case"),
         pytest.param(rated(None, 4), {"min_mean": 3}, BROKEN, id="booleans and numbers mixed"),
-        pytest.param(rated(0.9, metric="pass_rate"), {"min_mean": 0.5}, BROKEN, id="booleans against a mean"),
         pytest.param(rated(4.0, metric="mean"), {"min_pass_rate": 0.5}, BROKEN, id="numbers against a rate"),
     ],
 )
@@ -195,10 +196,20 @@ def test_the_run_fails_before_it_is_broken_before_it_is_inconclusive_before_it_p
     assert bool(result.reasons) == (result.decision is not PASS)
 
 
+@pytest.mark.parametrize(("bound", "decision"), [(0.9, PASS), (0.91, FAIL), (3, FAIL)])
+def test_the_mean_of_booleans_is_their_rate(bound: float, decision: Decision) -> None:
+    assert gate(rated(0.9, metric="pass_rate"), min_mean=bound).decision is decision
+
+
 def test_no_judge_at_all_measured_nothing() -> None:
     result = decide([], {})
     assert result.decision is INCONCLUSIVE
     assert result.reasons
+
+
+def test_a_formula_over_judges_of_which_none_ran_measured_nothing() -> None:
+    without = RewardScore(name="reward", kind="formula", failure="no judge has a value")
+    assert decide([], {}, rewards=[CaseRewards("a", (without,))]).decision is INCONCLUSIVE
 
 
 def test_a_judge_with_a_threshold_that_was_left_out_is_inconclusive() -> None:

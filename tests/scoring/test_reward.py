@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from adjudge.domain import (
@@ -65,6 +65,7 @@ def test_every_aggregate_of_shares_is_a_share(values: list[float], how: Aggregat
 
 
 @given(VALUES, st.lists(st.floats(0, 100), min_size=8, max_size=8))
+@example([0.0, 0.75], [0.0, 5e-324] + [0.0] * 6)
 def test_the_mean_lies_between_the_least_and_the_most(values: list[float], weights: list[float]) -> None:
     mean = aggregate(A.WEIGHTED_MEAN, values, weights[: len(values)])
     assert mean == 0 or min(values) - 1e-9 <= mean <= max(values) + 1e-9

@@ -120,6 +120,8 @@ def update_baseline(run: Path, root: Path, how: str) -> str:
     made = next_baseline(
         rules, [stub.id for stub in result.cases], result.scores, accept=how == "accept", samples=judge.samples
     )
+    if not any(task.scores for task in made.tasks.values()):
+        return f"{path} stays as it is: no task has a score"
     if rules.baseline is not None and made.tasks == rules.baseline.tasks and made.judge == rules.baseline.judge:
         return f"{path} stays as it is: nothing is new, and nothing better beyond chance"
     write_baseline(path, made)

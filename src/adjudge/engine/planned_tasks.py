@@ -9,7 +9,7 @@ from pathlib import Path
 
 import msgspec
 
-from adjudge.domain import Execution, Judge, LLMJudge, Problem, TaskRules
+from adjudge.domain import Execution, Judge, JudgeIdentity, LLMJudge, Problem, SuiteBaseline, TaskRules
 from adjudge.engine.options import RunOptions
 from adjudge.models import Endpoint
 from adjudge.trust import calibration_of, read_certificate
@@ -33,22 +33,31 @@ def planned_rules(
         calibration_of(read_certificate(Path(rules.certificate)) if rules.certificate else None, identity),
         required=options.require_calibration,
     )
-    return msgspec.structs.replace(rules, identity=identity, selected=partial, calibration=calibration)
+    baseline = rules.baseline
+    if options.accept_baseline and not partial and _changes(identity, baseline):
+        baseline = None  # another judge's scores, of which none will be kept
+    return msgspec.structs.replace(
+        rules, identity=identity, selected=partial, calibration=calibration, baseline=baseline
+    )
+
+
+def _changes(identity: JudgeIdentity, baseline: SuiteBaseline | None) -> tuple[str, ...]:
+    return identity.changes(baseline.judge) if baseline is not None and baseline.judge is not None else ()
 
 
 def identity_problems(rules: TaskRules, *, accept: bool) -> list[Problem]:
     """Why this run's scores cannot be compared with the baseline's: another judge gave them."""
-    baseline = rules.baseline
-    if baseline is None or baseline.judge is None or accept:
-        return []
-    changes = rules.identity.changes(baseline.judge)
+    changes = _changes(rules.identity, rules.baseline)
     if not changes:
         return []
+    hint = "calibrate the judge anew, then --update-baseline accept takes this run's scores"
+    if accept:
+        hint = "only some of the tasks run, and the others would keep that judge's scores: run all of them"
     return [
         Problem(
             key="baseline.json",
             message=f"its scores are of another judge, and do not compare with this run's: {', '.join(changes)}",
-            hint="calibrate the judge anew, then --update-baseline accept takes this run's scores",
+            hint=hint,
         )
     ]
 

@@ -202,7 +202,7 @@ def _prompt(judge: LLMJudge, record: Mapping[str, Any]) -> tuple[str, str, list[
     if len(prefix) < LEAST_FIXED or not text.startswith(prefix):
         prefix = ""
     notes = fitting.notes + addressing([(label, shown) for label, shown in fitting.texts if label != "inputs"])
-    return text[len(prefix) :], prefix, notes
+    return text[len(prefix) :], prefix, [*record.get("notes", ()), *notes]
 
 
 def _rendered(

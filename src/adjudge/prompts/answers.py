@@ -140,7 +140,7 @@ def _one(arguments: Any, slot: Slot) -> Answer:
         if not isinstance(raw, bool):
             return _failed(ErrorKind.UNPARSEABLE, f"'flagged' must be true or false, got {shown(raw)}", rationale)
         return Answer(not raw, rationale)
-    if slot.criterion.abstain and (raw is None or _is_cannot_tell(raw, slot.criterion)):
+    if slot.criterion.abstain and _abstains(raw, slot.criterion):
         return Answer(None, rationale, abstained=True)
     scale = scale_of(slot.criterion)
     expected = bool if isinstance(scale, Binary) else str if isinstance(scale, Levels) else (int, float)
@@ -153,7 +153,10 @@ def _one(arguments: Any, slot: Slot) -> Answer:
         return _failed(ErrorKind.OFF_SCALE, f"{error}{where}", rationale)
 
 
-def _is_cannot_tell(raw: Any, criterion: Criterion) -> bool:
+def _abstains(raw: Any, criterion: Criterion) -> bool:
+    """Null; or the number that says so, where there is one, and then nothing else."""
+    if criterion.cannot_tell is None:
+        return raw is None
     return isinstance(raw, int | float) and not isinstance(raw, bool) and raw == criterion.cannot_tell
 
 

@@ -47,6 +47,8 @@ def aggregate(
         return _finite(total)
     weight = _finite(_sum(weights))
     mean = _finite(total / weight) if weight else 0.0
+    if weight and min(weights) >= 0:  # a weight near 0 keeps few digits of its product
+        mean = min(max(mean, min(values)), max(values))
     return float(reaches(mean, threshold)) if how is Aggregation.THRESHOLD else mean
 
 

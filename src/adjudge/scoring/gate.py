@@ -74,7 +74,7 @@ def decide(
     ]
     if pass_threshold is not None and summaries:
         checks.append(_share(summaries, pass_threshold, bool(left_out)))
-    if not summaries and not rewards:
+    if not summaries and all(reward.kind == "formula" for case in rewards for reward in case.rewards):
         checks.append(GateCheck("", "judges", Decision.INCONCLUSIVE, "no judge ran, so nothing was measured"))
     decisions = {check.decision for check in checks}
     return GateResult(next(d for d in _RANK if d in decisions or d is Decision.PASS), tuple(checks))
@@ -164,7 +164,8 @@ def _metric(summary: JudgeSummary, threshold: Threshold, metric: str, bound: flo
         text = f"{_name(summary)}: {reason}"
         return GateCheck(summary.judge, metric, decision, text, summary.value, bound, criterion=_criterion(summary))
 
-    if summary.metric != metric:
+    measured = "mean" if (metric, summary.metric) == ("mean", "pass_rate") else summary.metric  # of 0 and 1
+    if measured != metric:
         if summary.n:
             kind = {"mean": "numbers", "pass_rate": "booleans"}.get(
                 summary.metric or "", "a mix of booleans and numbers"

@@ -54,7 +54,8 @@ ERROR = "1 / 0"
         pytest.param(["float('nan')", "5"], {"min_mean": 1}, "broken", 4, id="nan is not measured"),
         pytest.param(["True", "3"], {"min_pass_rate": 0}, "broken", 4, id="a mix has no rate"),
         pytest.param(["True", "3"], {"min_mean": 0}, "broken", 4, id="a mix has no mean"),
-        pytest.param(["True"], {"min_mean": 0.5}, "broken", 4, id="booleans have no mean"),
+        pytest.param(["True", "False"], {"min_mean": 0.5}, "pass", 0, id="the mean of booleans is their rate"),
+        pytest.param(["True", "False"], {"min_mean": 0.6}, "fail", 1, id="the mean of booleans missed"),
         pytest.param(["1"], {"min_pass_rate": 0.5}, "broken", 4, id="numbers have no rate"),
         pytest.param(["True"], {"min_pass_rate": 0.5, "decide_by": "interval"}, "inconclusive", 3, id="interval"),
     ],
@@ -153,12 +154,19 @@ def test_a_mean_that_the_scale_cannot_reach_is_an_error(tmp_path: Path, mean: fl
 
 
 @pytest.mark.parametrize(
-    "judge", [llm("ok", feedback_type="bool"), llm("ok", score_range=[1, 5])], ids=["bool", "score"]
+    ("judge", "wrong"),
+    [(llm("ok", feedback_type="bool"), {"min_mean": 3}), (llm("ok", score_range=[1, 5]), {"min_pass_rate": 1})],
+    ids=["bool", "score"],
 )
-def test_a_threshold_that_the_declared_scale_can_never_meet_is_an_error(tmp_path: Path, judge: dict[str, Any]) -> None:
-    wrong = "min_mean" if judge.get("feedback_type") == "bool" else "min_pass_rate"
-    (error,) = errors(write_suite(tmp_path, [judge], thresholds={"ok": {wrong: 1}}))
-    assert f"thresholds.ok.{wrong}" in error
+def test_a_threshold_that_the_declared_scale_can_never_meet_is_an_error(
+    tmp_path: Path, judge: dict[str, Any], wrong: dict[str, float]
+) -> None:
+    (error,) = errors(write_suite(tmp_path, [judge], thresholds={"ok": wrong}))
+    assert f"thresholds.ok.{next(iter(wrong))}" in error
+
+
+def test_the_mean_of_a_judge_that_answers_pass_or_fail_is_its_rate(tmp_path: Path) -> None:
+    assert not errors(write_suite(tmp_path, [llm("ok", feedback_type="bool")], thresholds={"ok": {"min_mean": 0.8}}))
 
 
 @pytest.mark.parametrize("key", ["min_mean", "min_pass_rate", "min_win_rate", "max_error_rate", "decide_by"])

@@ -43,7 +43,7 @@ def padded(characters: int) -> str:
 
 @pytest.mark.parametrize(
     ("model", "least", "short"),
-    [("claude-sonnet-4-5", 1024, 1_000), ("claude-opus-4-7", 2048, 3_000)],
+    [("claude-sonnet-4-5", 1024, 1_000), ("claude-sonnet-4-6", 2048, 3_000), ("claude-opus-4-7", 2048, 3_000)],
 )
 def test_req_60_a_rubric_that_is_too_short_to_be_kept_is_told_of(
     tmp_path: Path, model: str, least: int, short: int
@@ -153,7 +153,11 @@ def test_req_65_after_a_change_of_judge_there_is_a_new_calibration_and_a_new_bas
     assert "model claude-sonnet-4-6 -> claude-opus-4-7" in refused.done.stderr
     assert "calibrate the judge anew, then --update-baseline accept takes this run's scores" in refused.done.stderr
     lower = scoring(correctness=4, scope=4)
-    ran_done(root, lower, *other, "--update-baseline", "accept", output="accepted")
+    part = ran_done(root, lower, *other, "--update-baseline", "accept", "--case", "a", output="part")
+    assert (part.done.returncode, part.requests) == (2, ())
+    assert "the others would keep that judge's scores: run all of them" in part.done.stderr
+    accepted = ran_done(root, lower, *other, "--update-baseline", "accept", output="accepted")
+    assert accepted.done.returncode == 0, accepted.done.stdout
     assert json.loads((root / "baseline.json").read_text())["judge"]["model"] == "claude-opus-4-7"
     assert ran_done(root, lower, *other, output="next").done.returncode == 0
 

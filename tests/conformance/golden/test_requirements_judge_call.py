@@ -157,9 +157,10 @@ def lost(folder: Path, reply: Callable[[Request], Reply]) -> tuple[Any, Any]:
         {},
         {"correctness": {"rationale": "no score"}, "scope": {"rationale": "seen", "score": 4}},
         {"correctness": {"rationale": "x", "score": "high"}, "scope": {"rationale": "seen", "score": 4}},
+        {"correctness": {"rationale": "x", "score": None}, "scope": {"rationale": "seen", "score": 4}},
         {"correctness": "good", "scope": "good"},
     ],
-    ids=["nothing", "no score", "a word", "words"],
+    ids=["nothing", "no score", "a word", "null", "words"],
 )
 def test_req_38_a_malformed_answer_fails_loudly_and_is_in_no_mean(tmp_path: Path, answer: dict[str, Any]) -> None:
     result, found = lost(tmp_path, wrong(**answer))

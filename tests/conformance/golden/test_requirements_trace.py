@@ -173,3 +173,5 @@ def test_req_21_what_is_cut_says_so_where_it_stands_and_while_it_runs(run: Ran) 
     assert [line.partition(": ")[0] for line in told] == ["long", "long"]
     assert "the diff of steps.py: " in told[0]
     assert "the final message: " in told[1]
+    notes = run.score("long", "rubric", "scope").notes
+    assert all(any(line.partition(": ")[2] == note for note in notes) for line in told)

@@ -84,11 +84,11 @@ def _metrics(where: str, entry: ThresholdConfig, scale: Scale | None, report: Re
                 report(f"{where}.{key}", "the pairwise judge has a win rate", hint="use min_win_rate")
         return
     low, high = (scale.min, scale.max) if isinstance(scale, Numeric) and scale.enforced else (-inf, inf)
+    if isinstance(scale, Binary):
+        low, high = 0, 1
     if entry.min_mean is not None and not (low <= entry.min_mean <= high and abs(entry.min_mean) < 1e300):
         message = f"lies outside the judge's scale, {low:g} to {high:g}, got {entry.min_mean}"
         report(f"{where}.min_mean", message)
-    if entry.min_mean is not None and isinstance(scale, Binary):
-        report(f"{where}.min_mean", "the judge answers pass or fail, and has no mean", hint="use min_pass_rate")
     if entry.min_pass_rate is not None and isinstance(scale, Numeric):
         report(f"{where}.min_pass_rate", "the judge answers with a number, and has no pass rate", hint="use min_mean")
     if entry.min_win_rate is not None:
