@@ -36,6 +36,7 @@ class Task(msgspec.Struct, frozen=True, kw_only=True):
     Attributes:
         values: What stands for further places of a program's command line.
         settings: A file of its own settings and hooks.
+        options: Settings that it takes one by one; in mappings, by dotted names.
         allowed, denied: Rules for its tools, in its own spelling.
     """
 
@@ -45,6 +46,7 @@ class Task(msgspec.Struct, frozen=True, kw_only=True):
     permission_mode: str = ""
     plugin_dirs: tuple[str, ...] = ()
     settings: Path | None = None
+    options: Mapping[str, Any] = {}
     allowed: tuple[str, ...] = ()
     denied: tuple[str, ...] = ()
 

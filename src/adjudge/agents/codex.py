@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Mapping
+from typing import Any
+
 import msgspec
 
 from adjudge.agents.base import (
@@ -49,6 +52,8 @@ class Codex:
             argv += ["-m", ask.model.removeprefix("openai:/").removeprefix("openai/")]
         if ask.effort:
             argv += ["-c", f"model_reasoning_effort={ask.effort}"]
+        for name, value in _options(ask.task.options if ask.task else {}):
+            argv += ["-c", f"{name}={_toml(value)}"]
         secrets, files = _credentials(ask)
         files["codex/config.toml"] = _config(ask, "CODEX_API_KEY" in secrets)
         if ask.schema is not None:
@@ -65,6 +70,19 @@ class Codex:
 
     def tell(self, ran: Ran, ask: Ask) -> Told:
         return read(json_lines(ran.text()), ran, ask)
+
+
+def _toml(value: Any) -> str:
+    """Words, numbers and lists of them in TOML: as in JSON, but that no control character stands for itself."""
+    return msgspec.json.encode(value).decode().replace("\x7f", "\\u007f")
+
+
+def _options(given: Mapping[str, Any], under: str = "") -> Iterator[tuple[str, Any]]:
+    for name, value in given.items():
+        if isinstance(value, Mapping):
+            yield from _options(value, f"{under}{name}.")
+        elif value is not None:
+            yield f"{under}{name}", value
 
 
 def read(events: list[Event], ran: Ran, ask: Ask) -> Told:

@@ -15,10 +15,10 @@ from adjudge.domain import StoreError
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON document.")
 def command(run: Path, as_json: bool) -> int:
     """Recompute the decision of the run directory RUN, print it with its reasons, and exit with its code."""
-    from adjudge.engine import read_result
+    from adjudge.api import read
 
     try:
-        result = read_result(run)
+        result = read(run)
     except StoreError as error:
         raise store_error(error) from None
     if as_json:

@@ -54,8 +54,11 @@ async def estimate(plan: RunPlan, options: RunOptions) -> list[JudgeEstimate]:
             for item in outcome.items:
                 judge = judges[item.judge]
                 total = totals[judge.name]
-                if item.asking is None:
+                if item.asking is None and (item.skipped or plan.execution is None):
                     totals[judge.name] = msgspec.structs.replace(total, skipped=total.skipped + bool(item.skipped))
+                    continue
+                if item.asking is None:
+                    totals[judge.name] = _with_unseen(total, judge)
                     continue
                 endpoint = plan.endpoints.get(judge.name)
                 bodies = [_body(endpoint, item.asking.request(call)) for call in item.asking.calls]

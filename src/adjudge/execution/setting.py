@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shutil
 import tempfile
 from collections.abc import Mapping
 from pathlib import Path
@@ -59,6 +60,10 @@ class Setting:
         """Where the responses that a run of the agent has paid for are kept, whatever becomes of the run."""
         return self.run / "responses" / name / f"{step or 'run'}.json"
 
+    def forget(self, name: str) -> None:
+        """Go on with no response of an earlier session."""
+        shutil.rmtree(self.journal(name).parent, ignore_errors=True)
+
     def scratch(self) -> tempfile.TemporaryDirectory[str]:
         """A folder for one run of the agent: its settings and its home. It lies beside the workspaces, so that what a
         run that was killed leaves goes with theirs."""
@@ -79,13 +84,17 @@ class Setting:
             "subagent_model": subagents,
             "system_prompt": spec.instructions,
         }
+        one_by_one = spec.name == "codex"
         return Task(
             values=values,
             system_prompt=spec.instructions,
             subagent_model=subagents,
             permission_mode=spec.permission_mode,
             plugin_dirs=spec.plugin_dirs,
-            settings=settings_file(self.execution, spec.settings, scratch=scratch, workspace=workspace, log=log),
+            settings=settings_file(
+                self.execution, {} if one_by_one else spec.settings, scratch=scratch, workspace=workspace, log=log
+            ),
+            options=spec.settings if one_by_one else {},
             allowed=allowed,
             denied=denied,
         )

@@ -197,7 +197,7 @@ class ExecutionReader:
         folders = [self._plugin(f"{key}.plugin_dirs[{i}]", name) for i, name in enumerate(runner.plugin_dirs or [])]
         if kind != "claude-code":
             for name in ("plugin_dirs", "settings", "permission_mode"):
-                if getattr(runner, name) and (kind, name) != (RESPONSES_API, "settings"):
+                if getattr(runner, name) and not (name == "settings" and kind in (RESPONSES_API, "codex")):
                     self._error(f"{key}.{name}", f"is for claude-code only, not for {kind}")
         if spec is None:
             return None
