@@ -61,6 +61,7 @@ def make_stage(
         environ=environ,
         note=note,
         again=options.retry_unscored,
+        fresh=options.fresh,
         retry=options.retry,
     )
 

@@ -95,7 +95,12 @@ async def make_container(
         body["network_policy"] = settings["network_policy"]
     if skill is not None:
         body["skills"] = [skill]
-    made = await service.call("POST", "/containers", json=body, deadline=deadline)
+    try:
+        made = await service.call("POST", "/containers", json=body, deadline=deadline)
+    except CallError as error:
+        if error.kind is ErrorKind.MODEL_NOT_FOUND:  # HTTP 404
+            raise CallError(ErrorKind.CONFIG, f"the endpoint makes no containers: {error.message}") from None
+        raise
     name = made.get("id") if isinstance(made, dict) else None
     if not isinstance(name, str) or not name:
         raise CallError(ErrorKind.PROVIDER_ERROR, "the provider made a container without an id")
@@ -199,9 +204,9 @@ def _put(workspace: Path, name: str, data: bytes) -> str:
     """Write a file unless it holds that already; says why it cannot be written."""
     place = workspace / name
     try:
-        place.parent.mkdir(parents=True, exist_ok=True)
         if place.is_symlink() or not place.parent.resolve().is_relative_to(workspace.resolve()):
             return "a link stands in its way"
+        place.parent.mkdir(parents=True, exist_ok=True)
         if not (place.is_file() and place.read_bytes() == data):
             place.write_bytes(data)
     except (OSError, ValueError) as error:

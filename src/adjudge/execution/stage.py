@@ -62,6 +62,7 @@ class Stage:
         environ: Mapping[str, str],
         note: Callable[[str], None],
         again: bool = False,
+        fresh: bool = False,
         retry: RetryPolicy | None = None,
     ) -> None:
         self.execution = execution
@@ -74,6 +75,7 @@ class Stage:
         self._environ = environ
         self._note = note
         self._again = again
+        self._fresh = fresh
         digest = hashlib.sha256(str(run.resolve()).encode()).hexdigest()[:8]
         self._root = Path(tempfile.gettempdir()).resolve() / "agent-eval" / f"{run.name}-{digest}"
         variables = hook_variables(
@@ -115,6 +117,9 @@ class Stage:
             for name in [] if self.execution.in_repo else links_left_out(self._setting.project):
                 self._note(f"{name} is a link to no file of the project: no workspace holds it")
             self._root.mkdir(parents=True, exist_ok=True)
+            if self._fresh:
+                for name in ("batch", *(case.id for case in todo)):
+                    self._setting.forget(name)
             try:
                 self._setting.common = await self.hooks.run("before_all", self._setting.project, also=self._root)
             except HookError as error:

@@ -128,10 +128,27 @@ def test_a_path_that_leads_elsewhere_is_left_out_and_told(tmp_path: Path, path: 
 
     result = ran(tmp_path, agent)
     assert run_of(result).state is RunState.OK
-    assert "left out of the workspace: " in (home(tmp_path) / "stderr.log").read_text()
+    told = (home(tmp_path) / "stderr.log").read_text()
+    assert "left out of the workspace: " in told
+    assert ("leads elsewhere" in told) == (path not in ("/workspace/output", "/workspace/input.yaml/below"))
     assert (home(tmp_path) / "output/good.md").read_text() == "good"
     found = [file for file in tmp_path.rglob("*") if file.is_file() and b"escaped" in file.read_bytes()[:100]]
     assert [file.name for file in found if file.suffix not in (".json", ".log")] == []
+
+
+def test_a_link_in_the_workspace_is_not_written_through(tmp_path: Path) -> None:
+    def agent(work: Work) -> Json:
+        work.files["/workspace/link/sub/escaped"] = b"escaped"
+        work.files["/workspace/file"] = b"escaped"
+        return {"output": [message("done")]}
+
+    outside = tmp_path / "outside"
+    outside.mkdir()
+    (outside / "file").write_text("mine")
+    hooks = {"before_each": [{"command": f"ln -s {outside} link; ln -s {outside}/file file"}]}
+    assert run_of(ran(tmp_path, agent, hooks=hooks)).state is RunState.OK
+    assert [(path.name, path.read_text()) for path in outside.iterdir()] == [("file", "mine")]
+    assert (home(tmp_path) / "stderr.log").read_text().count("a link stands in its way") == 2
 
 
 def test_where_the_provider_puts_files_elsewhere_the_model_is_told(tmp_path: Path) -> None:

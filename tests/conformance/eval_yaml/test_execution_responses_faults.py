@@ -84,6 +84,21 @@ def test_a_container_that_cannot_be_had_is_an_error(tmp_path: Path, path: str) -
     assert (hosted.ran, hosted.boxes) == ([], {})
 
 
+def test_an_endpoint_without_containers_says_so(tmp_path: Path) -> None:
+    run = run_of(ran(tmp_path, agent(fault=fault("/containers", HttpError(404, message="Not Found")))))
+    assert (run.state, run.kind) == (RunState.ERROR, ErrorKind.CONFIG)
+    assert run.error.startswith("the endpoint makes no containers: HTTP 404")
+
+
+def test_a_request_that_is_refused_is_an_error_and_no_work_of_the_models(tmp_path: Path) -> None:
+    told = "Unsupported parameter: 'reasoning.effort' is not supported with this model."
+    hosted = agent(fault=fault("/responses", HttpError(400, message=told)))
+    run = run_of(ran(tmp_path, hosted, runner={"type": "responses-api", "effort": "high"}))
+    assert (run.state, run.kind, run.exit_code) == (RunState.ERROR, ErrorKind.REQUEST_REJECTED, None)
+    assert "reasoning.effort" in run.error
+    assert (len(hosted.made), hosted.boxes) == (1, {})
+
+
 @pytest.mark.parametrize("method", ["GET", "POST"])
 def test_calls_that_do_no_harm_twice_are_repeated(tmp_path: Path, method: str) -> None:
     faults = [fault(path, HttpError(500), CutConnection(), None, method=method) for path in ("/files", "/content")]
@@ -243,6 +258,16 @@ def test_a_file_that_could_not_be_fetched_is_fetched_later_and_nothing_is_paid_t
     assert "went on with the response of an earlier session" in (home(tmp_path) / "stderr.log").read_text()
 
 
+def test_a_fresh_run_goes_on_with_nothing(tmp_path: Path) -> None:
+    hosted = agent(fault=fault("/content", HttpError(500), method="GET"))
+    with served(hosted) as environ:
+        again(tmp_path, environ)
+        hosted.fault = None
+        run = run_of(judged(suite(tmp_path), retry=QUICK, environ=environ, fresh=True))
+    assert (run.state, asked(hosted)) == (RunState.OK, 2)
+    assert run.cost_usd == pytest.approx(0.002135)
+
+
 def test_a_container_that_is_gone_is_replaced_and_what_was_paid_is_counted(tmp_path: Path) -> None:
     hosted = agent(fault=fault("/content", HttpError(500), method="GET"))
     with served(hosted) as environ:
@@ -301,10 +326,11 @@ def test_a_response_that_the_provider_forgot_is_asked_for_anew(tmp_path: Path) -
     assert (len(hosted.made), asked(hosted)) == (2, 1)
 
 
-def test_a_process_that_is_killed_loses_no_response(tmp_path: Path) -> None:
+@pytest.mark.parametrize("by", [signal.SIGKILL, signal.SIGINT])
+def test_a_process_that_is_stopped_loses_no_response(tmp_path: Path, by: signal.Signals) -> None:
     hosted = agent(looks=None)
     with served(hosted) as environ:
-        killed(tmp_path, hosted, environ)
+        killed(tmp_path, hosted, environ, by)
         hosted.finish()
         run = again(tmp_path, environ)
     assert run.state is RunState.OK
@@ -313,8 +339,8 @@ def test_a_process_that_is_killed_loses_no_response(tmp_path: Path) -> None:
     assert (home(tmp_path) / ANSWER).read_text() == "the answer"
 
 
-def killed(folder: Path, hosted: Hosted, environ: dict[str, str]) -> None:
-    """Start a run as a process, and kill it while it waits for its response."""
+def killed(folder: Path, hosted: Hosted, environ: dict[str, str], by: signal.Signals = signal.SIGKILL) -> None:
+    """Start a run as a process, and stop it while it waits for its response."""
     config = suite(folder)
     command = [sys.executable, "-m", "adjudge", "run", str(config), "--output", "run"]
     env = {**os.environ, **environ, "PYTHONPATH": str(ROOT / "src"), "HOME": str(folder)}
@@ -322,7 +348,9 @@ def killed(folder: Path, hosted: Hosted, environ: dict[str, str]) -> None:
         deadline = time.monotonic() + 30
         while hosted.looked < 2 and process.poll() is None and time.monotonic() < deadline:
             time.sleep(0.02)
-        process.send_signal(signal.SIGKILL)
-        assert process.wait() == -signal.SIGKILL, process.stderr.read() if process.stderr else b""
+        process.send_signal(by)
+        ended = process.wait(timeout=60)
+        assert ended == (130 if by is signal.SIGINT else -by), process.stderr.read() if process.stderr else b""
+    assert hosted.cancelled == []
     ticket = json.loads((folder / "run/responses/case-1/run.json").read_text())
     assert ticket["response"]["status"] == "queued"
