@@ -36,6 +36,15 @@ def test_every_cell_is_run_with_its_levels_and_only_once(tmp_path: Path) -> None
     assert count(tmp_path) == 16
 
 
+def test_a_factor_of_the_command_without_a_level_is_told_of(tmp_path: Path) -> None:
+    suite(tmp_path)
+    told = "is a factor of the matrix, and has no level in this run"
+    plain = command("plan", cwd=tmp_path)
+    assert f"{{topic}} {told}" in plain.stderr
+    assert told not in command("plan", "--input", "topic=red", cwd=tmp_path).stderr
+    assert told not in command("run", "--matrix", cwd=tmp_path).stderr
+
+
 def test_the_analysis_is_written_and_told(tmp_path: Path) -> None:
     suite(tmp_path)
     done = command("run", "--matrix", cwd=tmp_path)

@@ -22,6 +22,7 @@ from adjudge.domain import (
     Judge,
     LeftOut,
     LLMJudge,
+    Matrix,
     PairwiseJudge,
     Problem,
     RewardNode,
@@ -116,6 +117,8 @@ def make_plan(suite: Suite, options: RunOptions) -> RunPlan:
     if execution is not None and not options.offline and {stub.id for stub in stubs} - set(execution.submissions):
         for problem in _absent_agents(execution, options, environ):
             (warnings if problem.warning else problems).append(problem)
+    if execution is not None and suite.matrix is not None:
+        warnings += _open_factors(suite.matrix, execution)
     rules = suite.tasks
     kept = suite.warnings
     if rules is not None:
@@ -171,13 +174,36 @@ def _execution(suite: Suite, options: RunOptions) -> Execution | None:
     return msgspec.structs.replace(suite.execution, models=models, overrides=overrides)
 
 
+def _open_factors(matrix: Matrix, execution: Execution) -> list[Problem]:
+    """Places of the command that only a cell of the matrix fills."""
+    template = execution.agent.template
+    words = " ".join(template.command) if template is not None else ""
+    known = {**execution.overrides, **({"model": ""} if execution.models.get("skill") else {})}
+    return [
+        Problem(
+            file=_shown_config(execution),
+            key="runner.command",
+            message=f"{{{name}}} is a factor of the matrix, and has no level in this run",
+            hint=f"--matrix runs every level; {'--model M' if name == 'model' else f'--input {name}=...'} chooses one",
+            warning=True,
+        )
+        for name in matrix.factors
+        if f"{{{name}}}" in words and name not in known
+    ]
+
+
+def _shown_config(execution: Execution) -> str:
+    """The config file, from the current folder on where it lies below it."""
+    here = Path.cwd()
+    config = Path(execution.config)
+    return str(config.relative_to(here) if config.is_relative_to(here) else config) if execution.config else ""
+
+
 def _absent_agents(execution: Execution, options: RunOptions, environ: Mapping[str, str]) -> list[Problem]:
     """The agents under test that cannot be started; warnings where the run may go on all the same."""
     from adjudge.execution import absent_programs  # with what it takes to run agents
 
-    here = Path.cwd()
-    config = Path(execution.config)
-    file = str(config.relative_to(here) if config.is_relative_to(here) else config) if execution.config else ""
+    file = _shown_config(execution)
     found = []
     for absent in absent_programs(execution, environ):
         stops = absent.certain and not options.keep_going

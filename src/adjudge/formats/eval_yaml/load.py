@@ -117,7 +117,7 @@ class _Reader:
             reward=reward,
             default_model=(config.models.judge if config.models else None) or "",
             openrouter=OpenRouterReader(self.converter, self.root).read(config.models),
-            runner=self._runner(judges),
+            runner=self._runner(judges, default_model),
             execution=execution,
             matrix=matrix,
             runs=str(runs_folder(name)) if execution is not None else "",
@@ -141,7 +141,7 @@ class _Reader:
         if "providers" in self.root.value:
             self.converter.add_at(self.root.keys["providers"], "providers", "has moved", hint="write models.providers")
 
-    def _runner(self, judges: Sequence[Judge]) -> AgentSpec | None:
+    def _runner(self, judges: Sequence[Judge], default_model: str) -> AgentSpec | None:
         """The suite's own runner, which answers for `runner:/` models. Where no judge names one, its faults are those
         of the agent under test, and nobody's here."""
         node = self.root.value.get("runner")
@@ -154,7 +154,8 @@ class _Reader:
             converter.add_at(place_of(self.root, key), key, message, hint=hint, warning=warning)
 
         runner = read_runner(config or RunnerConfig(), report, "runner", config_dir=self._code_paths()[0], judge=False)
-        models = [m for judge in judges if isinstance(judge, LLMJudge) for m in (judge.model, *judge.panel)]
+        asked = [judge for judge in judges if isinstance(judge, LLMJudge)]
+        models = [model for judge in asked for model in judge.panel or (judge.model or default_model,)]
         if any(model.startswith("runner:/") for model in models):
             self.converter.problems += converter.problems
         return runner

@@ -67,8 +67,6 @@ def model_problem(model: str) -> tuple[str, str] | None:
     )
     if provider not in _SUPPORTED_PROVIDERS:
         return f"there is no model provider {provider!r} ({model})", hint
-    if provider == "runner":
-        return "runner:/ models come with agents, and are not available yet", hint
     if not name.strip("/").strip():
         return f"{model!r} names no model after {provider}:/", ""
     return None
