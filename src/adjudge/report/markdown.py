@@ -120,6 +120,10 @@ def _remarks(result: RunResult) -> list[str]:
         for summary in result.judges
         for text in words.remarks(summary)
     ]
+    rows += [
+        f"- {escape(one.judge)} against {escape(one.baseline)}: {escape('; '.join(words.compared(one)))}"
+        for one in result.pairwise
+    ]
     return [*rows, ""] if rows else []
 
 

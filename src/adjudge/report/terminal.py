@@ -50,6 +50,9 @@ def print_result(result: RunResult, console: Console, *, verbose: bool = False) 
             console.print(
                 Text(f"{words.printable(words.judge_name(summary))}: {words.one_line(remark)}", style="yellow")
             )
+    for one in result.pairwise:
+        text = f"{one.judge} against {one.baseline}: {'; '.join(words.compared(one))}"
+        console.print(Text(words.one_line(text, 400), style="dim"))
     noted = sum(bool(score.notes) for score in result.scores)
     if noted and not verbose:
         text = f"notes on what judges saw: {words.count(noted, 'score', 'scores')}; see summary.md or -v"

@@ -17,14 +17,14 @@ def print_tournament(found: Tournament, console: Console) -> None:
     from rich.text import Text
 
     table = Table(box=None, pad_edge=False, header_style="bold")
-    for heading in (*_PAIR_HEADINGS,):
+    for heading in _PAIR_HEADINGS:
         table.add_column(heading, overflow="fold")
     for pair in found.pairs:
         table.add_row(*[Text(words.one_line(cell)) for cell in _cells(pair)])
     console.print(table)
     for pair in found.pairs:
-        for line in _remarks(pair):
-            console.print(Text(words.one_line(line), style="yellow"))
+        for line in words.biases(pair.result):
+            console.print(Text(words.one_line(f"{pair.a} / {pair.b}: {line}"), style="yellow"))
     if found.strengths:
         console.print()
         strengths = Table(box=None, pad_edge=False, header_style="bold")
@@ -58,16 +58,3 @@ def _cells(pair: Pair) -> tuple[str, ...]:
 
 def _p(p: float | None) -> str:
     return "-" if p is None else f"{p:.2g}"
-
-
-def _remarks(pair: Pair) -> list[str]:
-    """How far place and length went with the preference."""
-    lines = []
-    result = pair.result
-    if result.first_share is not None:
-        lines.append(f"{pair.a} / {pair.b}: {result.first_share:.0%} of all preferences went to what stood first")
-    if result.longer is not None:
-        one = result.longer
-        share = f"{one.won} of {one.n} won cases, 95% {one.low:.0%} to {one.high:.0%}, p {one.p:.2g}"
-        lines.append(f"{pair.a} / {pair.b}: the longer output won {share}")
-    return lines

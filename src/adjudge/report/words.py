@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import unicodedata
 
-from adjudge.domain import Decision, HumanAgreement, JudgeSummary, RunResult, Threshold, Usage, Value
+from adjudge.domain import Decision, HumanAgreement, JudgeSummary, PairwiseResult, RunResult, Threshold, Usage, Value
 
 
 def judge_name(summary: JudgeSummary) -> str:
@@ -69,6 +69,26 @@ def remarks(summary: JudgeSummary) -> list[str]:
     if summary.tool_choice_fallbacks:
         cases = count(summary.tool_choice_fallbacks, "case", "cases")
         found.append(f"in {cases} the model would not be forced to call the verdict's tool")
+    return found
+
+
+def compared(result: PairwiseResult) -> list[str]:
+    """Wins, losses, ties and flips of a comparison, and how far place and length went with the preference."""
+    text = f"{count(result.wins, 'win', 'wins')}, {count(result.losses, 'loss', 'losses')}, "
+    text += f"{count(result.ties, 'tie', 'ties')}, of them {count(result.flips, 'flip', 'flips')} with the place"
+    text += f"; exact sign test p {result.p:.2g}" if result.p is not None else ""
+    return [text, *biases(result)]
+
+
+def biases(result: PairwiseResult) -> list[str]:
+    """How often what stood first was preferred, and how often the longer output won."""
+    found = []
+    if result.first_share is not None:
+        found.append(f"{result.first_share:.0%} of all preferences went to what stood first")
+    if result.longer is not None:
+        one = result.longer
+        share = f"{one.won} of {one.n} won cases, 95% {one.low:.0%} to {one.high:.0%}, p {one.p:.2g}"
+        found.append(f"the longer output won {share}")
     return found
 
 

@@ -72,6 +72,11 @@ def test_patches_are_compared_in_both_orders_and_length_is_measured(patches: Pat
     assert (result["longer"]["won"], result["longer"]["n"]) == (3, 3)
     own, other = result["cases"][0]["shown_chars"]
     assert own < other
+    run = patches / "out" / "short--long"
+    told = "0 wins, 3 losses, 0 ties, of them 0 flips with the place; exact sign test p 0.25"
+    assert told in (run / "summary.md").read_text()
+    assert "the longer output won 3 of 3 won cases" in (run / "summary.md").read_text()
+    assert "<td>3 of 3, p 0.25</td>" in (run / "report.html").read_text()
 
 
 def test_a_preference_for_a_place_is_a_tie(patches: Path) -> None:

@@ -189,6 +189,7 @@ def pairwise(found: Sequence[PairwiseResult]) -> list[dict[str, Any]]:
                 "interval": f"{one.low:.3g} to {one.high:.3g}" if known else "",
                 "p": "" if one.p is None else f"{one.p:.3g}",
                 "first": "" if one.first_share is None else f"{one.first_share:.0%}",
+                "longer": "" if one.longer is None else f"{one.longer.won} of {one.longer.n}, p {one.longer.p:.2g}",
                 "flipped": [case.case for case in one.cases if case.flipped][:MAX_LINKS],
                 "lost": [case.case for case in one.cases if case.winner == "baseline"][:MAX_LINKS],
             }
