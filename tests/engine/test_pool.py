@@ -78,7 +78,7 @@ def test_prints_are_kept_beside_the_verdict_and_capped() -> None:
 
 def test_a_process_started_by_a_judge_that_times_out_is_ended_too() -> None:
     mark = f"31{os.getpid()}"
-    run_checks(parent=f"import subprocess, time\nsubprocess.Popen(['sleep', '{mark}'])\ntime.sleep(60)")
+    run_checks(1.5, parent=f"import subprocess, time\nsubprocess.Popen(['sleep', '{mark}'])\ntime.sleep(60)")
     assert not [p for p in psutil.process_iter(["cmdline"]) if mark in (p.info["cmdline"] or [])]
 
 
