@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import json
+import os
 import shutil
 import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -56,6 +58,29 @@ def test_all_are_run_for_what_is_no_tasks_own(evals: Path, name: str) -> None:
     assert judged(evals) == ALL
 
 
+@pytest.mark.skipif(sys.platform != "linux", reason="file names are UTF-8 there")
+def test_a_file_whose_name_is_not_utf8_is_a_change_as_any(evals: Path) -> None:
+    touch(evals / "tasks" / "rate-limit" / os.fsdecode(b"caf\xe9.txt"))
+    git(evals.parent, "add", "-A")
+    touch(evals / "tasks" / "unicode-slugs" / os.fsdecode(b"caf\xe9.txt"))
+    assert run(evals).returncode == 0
+    assert judged(evals) == ["rate-limit", "unicode-slugs"]
+
+
+def test_runs_that_are_kept_among_the_tasks_are_no_change(evals: Path) -> None:
+    touch(evals / ".adjudge" / "runs" / "golden-example" / "1" / "result.json")
+    assert "no task differs from HEAD" in run(evals).stderr
+
+
+def test_a_task_that_was_moved_and_renamed_is_gone(evals: Path) -> None:
+    """Git would show the new folder alone."""
+    git(evals, "mv", "tasks/rate-limit", "tasks/limits")
+    path = evals / "tasks" / "limits" / "task.yaml"
+    path.write_text(path.read_text().replace("id: rate-limit", "id: limits"))
+    assert run(evals).returncode == 0
+    assert judged(evals) == ["limits", "missing-config", "unicode-slugs"]
+
+
 def test_the_rest_are_run_when_a_task_is_gone(evals: Path) -> None:
     """Else a pull request that deletes a failing task would not meet the gate."""
     shutil.rmtree(evals / "tasks" / "rate-limit")
@@ -74,7 +99,9 @@ def test_nothing_is_run_when_nothing_that_is_asked_for_differs(evals: Path, flag
     assert not (evals.parent / "run").exists()
 
 
-def test_a_revision_that_there_is_not_is_an_error(evals: Path) -> None:
-    done = run(evals, since="nowhere")
+@pytest.mark.parametrize("revision", ["nowhere", "--output=written"])
+def test_a_revision_that_there_is_not_is_an_error(evals: Path, revision: str) -> None:
+    done = run(evals, since=revision)
+    assert not list(evals.parent.rglob("written"))
     assert done.returncode == 2
     assert "--changed-since" in done.stderr

@@ -12,7 +12,7 @@ import jsonschema
 import pytest
 import yaml
 
-from tests.support.golden import TASK, write_suite
+from tests.support.golden import SOLUTION, TASK, agent, patch_of, typed, write_suite
 from tests.support.llm import ROOT, call, environment
 
 EXAMPLE = ROOT / "examples" / "golden"
@@ -111,3 +111,23 @@ def test_a_plan_counts_the_calls_of_tasks_that_no_agent_has_worked_on_yet(tmp_pa
     assert "estimated cost: $0.0000 + unknown" in shown
     row = next(line.split() for line in shown.splitlines() if line.startswith("rubric"))
     assert row[3:] == ["2", "6", "0", "unknown", "1500", "unknown"]
+
+
+@pytest.mark.parametrize("drop", ["nan", "inf"])
+def test_a_drop_that_is_no_number_is_refused(tmp_path: Path, drop: str) -> None:
+    """No fall is larger than it: everything would pass."""
+    root = write_suite(tmp_path)
+    done = typed(
+        "run", root, "--no-llm", "--max-drop", drop, "--output", "run", cwd=tmp_path, env=environment(tmp_path)
+    )
+    assert (done.returncode, (tmp_path / "run").exists()) == (2, False)
+    assert "--max-drop takes a number of 0 or more" in done.stderr
+
+
+def test_a_patch_of_a_task_that_is_left_out_runs_no_agent_instead(tmp_path: Path) -> None:
+    root = write_suite(tmp_path, {"a": {}, "b": {}}, agent=agent(tmp_path, f"touch {tmp_path}/ran"))
+    (tmp_path / "b.patch").write_text(patch_of(root / "repo", SOLUTION))
+    words = ("run", root, "--no-llm", "--case", "a", "--patch", tmp_path / "b.patch")
+    done = typed(*words, cwd=tmp_path, env=environment(tmp_path))
+    assert (done.returncode, (tmp_path / "ran").exists()) == (2, False)
+    assert "it is for b, which --case leaves out" in done.stderr

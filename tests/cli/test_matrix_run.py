@@ -8,6 +8,8 @@ import random
 import re
 from pathlib import Path
 
+import pytest
+
 from adjudge.stats.factorial import Observation, analyse
 from tests.cli.test_cli import run as command
 from tests.conformance.eval_yaml.test_whole_run import count, write
@@ -107,3 +109,44 @@ def test_what_cannot_be_tested_says_why() -> None:
     one = analyse(same[:4], {"f": ["a", "b"]})
     assert one.effects[0].note == "only one level has scores"
     assert one.missing_cells == ({"f": "b"},)
+
+
+def test_cases_that_do_not_differ_are_no_obstacle() -> None:
+    """The variance between cases is estimated as 0 here, where a fit by derivatives finds no likelihood."""
+    draw = random.Random(3)
+    found = [
+        Observation(levels={"f": f, "g": g}, case=str(c), replication=1, score=(f == "b") + draw.gauss(0, 0.5))
+        for f in "ab"
+        for g in "xyz"
+        for c in range(8)
+    ]
+    f, g = analyse(found, {"f": ["a", "b"], "g": ["x", "y", "z"]}).effects
+    assert (f.note, g.note, f.df, g.df) == ("", "", 1, 2)
+    assert f.p is not None
+    assert g.p is not None
+    assert f.p < 1e-6 < 0.01 < g.p
+
+
+def test_the_likelihood_is_that_of_an_iterative_fit() -> None:
+    numpy = pytest.importorskip("numpy")
+    lme = pytest.importorskip("statsmodels.regression.mixed_linear_model")
+    given = observations(0.5)
+    groups = numpy.array([o.case for o in given])
+    scores = numpy.array([o.score for o in given])
+    columns = [[1.0, o.levels["f"] == "1", o.levels["f"] == "2"] for o in given]
+    full = lme.MixedLM(scores, numpy.array(columns, dtype=float), groups=groups).fit(reml=False).llf
+    alone = lme.MixedLM(scores, numpy.ones((len(given), 1)), groups=groups).fit(reml=False).llf
+    statistic = analyse(given, {"f": ["0", "1", "2"]}).effects[0].statistic
+    assert statistic == pytest.approx(2 * (full - alone), abs=1e-5)
+
+
+def test_scores_without_noise_and_factors_that_go_together_are_not_tested() -> None:
+    exact = [
+        Observation(levels={"f": f, "g": g}, case=str(c), replication=r, score=c + 2.0 * (f == "b"))
+        for f, g in ("ax", "by")
+        for c in range(4)
+        for r in (1, 2)
+    ]
+    assert "explain the scores exactly" in analyse(exact, {"f": ["a", "b"]}).effects[0].note
+    both = analyse(exact, {"f": ["a", "b"], "g": ["x", "y"]}).effects
+    assert ["tell the factors apart" in effect.note for effect in both] == [True, True]

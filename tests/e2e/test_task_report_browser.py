@@ -81,7 +81,7 @@ def test_a_task_that_fell_is_found_from_its_row_and_from_its_word(opened: Opened
     page.locator("table.tasks").get_by_role("link", name="falls").press("Enter")
     panel = page.get_by_role("dialog", name="falls")
     verdict = panel.locator(".verdict").filter(has_text="rubric.correctness")
-    playwright.expect(verdict).to_contain_text("regressed: 2.00 was 5.00, fell 3.00, 2.09 to 3.91 (95%)")
+    playwright.expect(verdict).to_contain_text("regressed: 2.00 was 5.00, fell 3.00, 1.85 to 4.15 (95%)")
     playwright.expect(verdict.locator(".tag")).to_have_text("uncalibrated")
     page.keyboard.press("Escape")
     playwright.expect(page.locator("table.tasks").get_by_role("link", name="falls")).to_be_focused()

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from adjudge.domain import Repository
-from adjudge.execution.repository import check_out, keep_work
+from adjudge.execution.repository import _subjects, check_out, keep_work
 from adjudge.sandbox import Checkout
 from tests.support.golden import git, make_repository
 
@@ -98,3 +98,25 @@ def test_work_in_the_folder_of_an_absent_submodule_is_seen(tmp_path: Path) -> No
     trace = kept(checkout)
     assert [file["path"] for file in trace["files"]] == ["two/new.py"]  # type: ignore[attr-defined]
     assert trace["notes"] == ["the repository has submodules, which are absent"]
+
+
+def test_files_of_a_repository_without_a_commit_are_work(checkout: Checkout) -> None:
+    """An agent that ran `git init` somewhere would else have worked for nothing: git refuses to record that."""
+    inner = checkout.folder / "pkg" / "inner"
+    inner.mkdir(parents=True)
+    git(inner, "init", "-q")
+    (inner / "new.py").write_text("x = 1\n")
+    trace = kept(checkout)
+    assert [file["path"] for file in trace["files"]] == ["pkg/inner/new.py"]  # type: ignore[attr-defined]
+
+
+@pytest.mark.parametrize("subject", ["Mend load()", "Añade " + "una función " * 9 + "más", "[core] Mend load()"])
+@pytest.mark.parametrize("body", ["", "Because.\n\nFrom here on it works.\nSubject: none"])
+def test_messages_of_a_mailed_patch_are_those_of_its_commits(tmp_path: Path, subject: str, body: str) -> None:
+    make_repository(tmp_path / "repo")
+    (tmp_path / "repo" / "app.py").write_text("x = 1\n")
+    git(tmp_path / "repo", "commit", "-q", "-a", "-m", subject, *(["-m", body] if body else []))
+    (tmp_path / "repo" / "app.py").write_text("x = 2\n")
+    git(tmp_path / "repo", "commit", "-q", "-a", "-m", "Another")
+    patch = git(tmp_path / "repo", "format-patch", "--stdout", "-2")
+    assert _subjects(patch) == (f"{subject}\n\n{body}".strip(), "Another")

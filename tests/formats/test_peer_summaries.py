@@ -87,7 +87,10 @@ def test_a_run_as_that_tool_writes_it(tmp_path: Path) -> None:
     assert error is not None
     assert (error.kind, error.message) == (ErrorKind.RAISED, "boom")
     assert result.gate.decision is Decision.INCONCLUSIVE
-    assert result.gate.reasons == ["summary.yaml holds no thresholds, so nothing was decided"]
+    assert result.gate.reasons == [
+        "summary.yaml holds no thresholds, so nothing was decided",
+        "the agent's run ended badly in 2 of 3 cases: b (timeout), c (failed)",
+    ]
     assert result.execution is not None
     assert (result.execution.agent, result.execution.model, result.execution.mode) == ("claude-code", "m", RunMode.CASE)
     assert [run.state for run in result.execution.cases] == [RunState.OK, RunState.TIMEOUT, RunState.FAILED]

@@ -106,7 +106,8 @@ def test_a_threshold_has_a_drop_of_its_own() -> None:
 def test_judges_without_a_threshold_are_looked_at_when_every_judge_is() -> None:
     now, before = run({"a": [0.5], "b": [0.5]}), run({"a": [1.0], "b": [1.0], "c": [1.0]})
     checks = held(now, before, thresholds={"b": Threshold()}, every_judge=False)
-    assert [check.judge for check in checks] == ["b"]
+    assert [(check.judge, check.decision) for check in checks] == [("b", FAIL), ("c", FAIL)]
+    assert "this run lacks it" in checks[1].reason
     assert [check.judge for check in held(now, before)] == ["a", "b", "c"]
 
 

@@ -103,6 +103,14 @@ def test_unscored_cases_break_the_run_unless_they_are_admitted(
     assert gate(summary, **({} if bound is None else {"max_error_rate": bound})).decision is decision
 
 
+def test_why_the_agent_could_not_run_is_told_once_and_not_by_every_judge() -> None:
+    lost = [rated(1, unscored=1, first_failure=text) for text in ("the agent could not run: no such commit", "raised")]
+    assert [check.reason.partition("; ")[2] for check in decide(lost, {}).checks] == [
+        "the first: the agent could not run",
+        "the first: raised",
+    ]
+
+
 def test_the_error_rate_is_of_the_verdicts_that_were_asked_for() -> None:
     summary = rated(1.0, 4, unscored=1, skipped=95, abstained=95, unscored_kinds={"timeout": 1})
     result = gate(summary, max_error_rate=0.1)

@@ -70,6 +70,8 @@ class Command:
         }
 
         if ask.task is not None:
+            if template.prompt_by is PromptBy.STDIN and "prompt" in ask.task.values:
+                del values["prompt"]  # an input field of this name; the prompt itself is on standard input
             values = {**ask.task.values, **values}
 
         def filled(argument: str) -> str:

@@ -67,6 +67,7 @@ def capped_diff(diff: str, limit: int) -> tuple[str, tuple[str, ...]]:
         parts.append(text)
         room -= len(text)
         if gone:
+            parts.append(f"[... {gone} ...]\n")
             notes.append(f"the diff of {file.name}: {gone}")
     return "".join(parts), tuple(notes)
 
@@ -94,7 +95,7 @@ def _kept(file: FileDiff, cap: int) -> tuple[str, str]:
         gone = f"{characters} characters of {left} {'hunk' if left == 1 else 'hunks'} are left out"
     else:
         gone = f"{left} of {len(file.hunks)} hunks, {characters} characters, are left out"
-    return f"{file.head}{''.join(kept)}[... {gone} ...]\n", gone
+    return file.head + "".join(kept), gone
 
 
 def _lines(text: str, cap: int) -> str:

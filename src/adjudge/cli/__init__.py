@@ -77,6 +77,7 @@ def cli() -> None:
 def main() -> None:
     """Entry point of the `adjudge` command."""
     _open_streams()
+    _leave_hook()
     try:
         status = cli.main(standalone_mode=False)
     except click.ClickException as error:
@@ -111,6 +112,15 @@ def _open_streams() -> None:
             setattr(sys, name, open(os.devnull, "w"))  # noqa: SIM115, PTH123
         elif hasattr(stream, "reconfigure"):
             stream.reconfigure(errors="backslashreplace")
+
+
+def _leave_hook() -> None:
+    """Forget the repository whose hook we may run in: agents, checks and git work in others."""
+    if any(name.startswith("GIT_") for name in os.environ):
+        from adjudge.sandbox import elsewhere
+
+        for name in os.environ.keys() - elsewhere(os.environ).keys():
+            del os.environ[name]
 
 
 def _last_words(text: str) -> NoReturn:

@@ -51,6 +51,7 @@ def export(runs: tuple[Path, ...], count: int, output: Path, seed: int, force: b
         raise click.ClickException(f"{output} is there already; --force overwrites it, with whatever people wrote")
     items: list[Item] = []
     dimensions: tuple[str, ...] = ()
+    _distinct(runs)
     for run in runs:
         snapshot, result, rules = _tasks_of(run)
         dimensions = dimensions or _dimensions(snapshot, rules)
@@ -98,6 +99,7 @@ def check(
     rules: TaskRules | None = None
     root = Path()
     traces: set[str] = set()
+    _distinct(runs)
     for run in runs:
         asked = _judged_anew(run, judge) if judge else run
         snapshot, result, found = _tasks_of(asked)
@@ -127,6 +129,14 @@ def check(
         click.echo(f"\n{_advice(made)}")
     click.echo(f"wrote {path}")
     return 0 if made.trust is Trust.CALIBRATED else 3
+
+
+def _distinct(runs: Sequence[Path]) -> None:
+    """A label sheet names traces by run: the labels of one must not count for another."""
+    names = [run.resolve().name for run in runs]
+    twice = next((name for name in names if names.count(name) > 1), None)
+    if twice is not None:
+        raise click.ClickException(f"two runs are called {twice!r}, so that a sheet cannot tell their traces apart")
 
 
 def _same_traces(path: Path, labels: Labels, traces: set[str]) -> None:

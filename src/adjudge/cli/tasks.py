@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from math import isfinite
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -84,6 +85,8 @@ def with_task_flags(suite: Suite, options: RunOptions, flags: dict[str, Any]) ->
         spec = msgspec.structs.replace(execution.agent, name=flags["agent"], template=None)
         suite = msgspec.structs.replace(suite, execution=msgspec.structs.replace(execution, agent=spec))
     if flags["max_drop"] is not None and flags["baseline"] is None:
+        if not isfinite(flags["max_drop"]):
+            raise click.UsageError("--max-drop takes a number of 0 or more")
         rules = msgspec.structs.replace(suite.tasks or TaskRules(judge=""), max_drop=flags["max_drop"])
         suite = msgspec.structs.replace(suite, tasks=rules)
     options = msgspec.structs.replace(

@@ -183,6 +183,7 @@ class Snapshot(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     selection: str = ""
     seed: int = 0
     execution: Execution | None = None
+    collected: ExecutionResult | None = None
     baseline: str = ""
     tasks: TaskRules | None = None
 

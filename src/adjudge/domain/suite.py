@@ -12,7 +12,7 @@ from adjudge.domain.agent import AgentSpec
 from adjudge.domain.case import Case, CaseSource, InlineCases
 from adjudge.domain.catalogue import BUILTIN_JUDGES
 from adjudge.domain.errors import ConfigError, Problem
-from adjudge.domain.execution import Execution, Matrix
+from adjudge.domain.execution import Execution, ExecutionResult, Matrix
 from adjudge.domain.gate import Threshold
 from adjudge.domain.judge import EFFORTS, BuiltinJudge, CheckJudge, DecisionJudge, Judge, LLMJudge, Mode, ScriptJudge
 from adjudge.domain.providers import OpenRouter
@@ -33,6 +33,7 @@ class Suite(msgspec.Struct, frozen=True, kw_only=True):
         default_model: For LLM judges that name none.
         openrouter: How its models are reached and routed.
         execution: How the agent under test is run before anything is judged; `None` to judge what is there.
+        collected: How the runs went whose outputs are judged, where their run directory says so.
         matrix: The factors of a factorial run.
         tasks: What coding tasks are gated by.
         runs: Where the runs of the agent lie, a folder; empty for the usual place.
@@ -54,6 +55,7 @@ class Suite(msgspec.Struct, frozen=True, kw_only=True):
     default_model: str = ""
     openrouter: OpenRouter | None = None
     execution: Execution | None = None
+    collected: ExecutionResult | None = None
     matrix: Matrix | None = None
     tasks: TaskRules | None = None
     runs: str = ""

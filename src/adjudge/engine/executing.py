@@ -13,6 +13,7 @@ from adjudge.engine.material import collected
 from adjudge.engine.options import RunOptions
 from adjudge.engine.store import Store, put_execution
 from adjudge.execution import HookError, Stage
+from adjudge.scoring.gate import NOT_RUN
 
 
 class Executed(msgspec.Struct, frozen=True):
@@ -83,6 +84,6 @@ async def executed(stage: Stage, store: Store) -> Executed:
     errors = {case: run for case, run in runs.items() if run.state is RunState.ERROR}
     return Executed(
         tuple(refs),
-        {case: Failure(ErrorKind.INPUT, f"the agent could not run: {run.error}") for case, run in errors.items()},
+        {case: Failure(ErrorKind.INPUT, f"{NOT_RUN}: {run.error}") for case, run in errors.items()},
         any(run.kind is None or run.kind.transient for run in errors.values()),
     )

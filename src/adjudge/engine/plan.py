@@ -93,7 +93,8 @@ def make_plan(suite: Suite, options: RunOptions) -> RunPlan:
     panels: dict[str, tuple[str, ...]] = {}
     for judge in suite.judges:
         if isinstance(judge, PairwiseJudge) and options.baseline is None:
-            left_out.append(LeftOut(judge.name, "there is no --baseline to compare with"))
+            if suite.tasks is None:  # nobody wrote that of coding tasks, for which baseline.json is the baseline
+                left_out.append(LeftOut(judge.name, "there is no --baseline to compare with"))
             continue
         if isinstance(judge, LLMJudge | DecisionJudge):
             if isinstance(judge, LLMJudge):
@@ -147,6 +148,7 @@ def make_plan(suite: Suite, options: RunOptions) -> RunPlan:
         selection=_selection(suite, stubs, options),
         seed=options.seed,
         execution=execution,
+        collected=suite.collected,
         baseline=options.baseline.figures.name if options.baseline else "",
         tasks=rules,
     )

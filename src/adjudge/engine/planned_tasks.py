@@ -9,7 +9,18 @@ from pathlib import Path
 
 import msgspec
 
-from adjudge.domain import Execution, Judge, JudgeIdentity, LLMJudge, Problem, SuiteBaseline, TaskRules
+from adjudge.domain import (
+    ConfigError,
+    Execution,
+    Judge,
+    JudgeIdentity,
+    LLMJudge,
+    Problem,
+    StoreError,
+    SuiteBaseline,
+    TaskBaseline,
+    TaskRules,
+)
 from adjudge.engine.options import RunOptions
 from adjudge.models import Endpoint
 from adjudge.trust import calibration_of, read_certificate
@@ -19,20 +30,26 @@ def planned_rules(
     rules: TaskRules, judges: Sequence[Judge], endpoints: Mapping[str, Endpoint], options: RunOptions, *, partial: bool
 ) -> TaskRules:
     """The rules with the model and the decoding of the rubric's judge, and without a baseline that no judge can be held
-    against."""
+    against.
+
+    Raises:
+        ConfigError: the certificate cannot be read.
+    """
     judge = next((one for one in judges if one.name == rules.judge), None)
     calibration = msgspec.structs.replace(rules.calibration, required=options.require_calibration)
-    if not isinstance(judge, LLMJudge):  # left out: there are no scores to compare
-        return msgspec.structs.replace(rules, baseline=None, selected=partial, calibration=calibration)
+    if not isinstance(judge, LLMJudge):  # left out: there are no scores to compare, but tasks can be missing
+        known = rules.baseline and SuiteBaseline(tasks={task: TaskBaseline() for task in rules.baseline.tasks})
+        return msgspec.structs.replace(rules, baseline=known, selected=partial, calibration=calibration)
     decoding = hashlib.sha256(f"{judge.effort}\0{judge.max_tokens}".encode()).hexdigest()
     endpoint = endpoints.get(judge.name)
     identity = msgspec.structs.replace(
         rules.identity, model=endpoint.model if endpoint is not None else judge.model, decoding=decoding
     )
-    calibration = msgspec.structs.replace(
-        calibration_of(read_certificate(Path(rules.certificate)) if rules.certificate else None, identity),
-        required=options.require_calibration,
-    )
+    try:
+        certificate = read_certificate(Path(rules.certificate)) if rules.certificate else None
+    except StoreError as error:
+        raise ConfigError(f"{error}; adjudge calibrate writes another") from None
+    calibration = msgspec.structs.replace(calibration_of(certificate, identity), required=options.require_calibration)
     baseline = rules.baseline
     if options.accept_baseline and not partial and _changes(identity, baseline):
         baseline = None  # another judge's scores, of which none will be kept

@@ -95,7 +95,11 @@ def _labels(plan: Snapshot, run: Path) -> tuple[Review | None, list[Problem]]:
 def _execution(plan: Snapshot, store: Store) -> ExecutionResult | None:
     """How the agent's runs went. What the plan asks for and the journal lacks has not run yet."""
     if plan.execution is None:
-        return None
+        if plan.collected is None:
+            return None
+        asked = {stub.id for stub in plan.cases}
+        runs = [run for run in plan.collected.cases if run.case in asked]
+        return msgspec.structs.replace(plan.collected, cases=tuple(runs))
     told = store.meta("execution")
     result = (
         msgspec.json.decode(told, type=ExecutionResult) if told else ExecutionResult(agent=plan.execution.agent.name)

@@ -100,7 +100,7 @@ class BatchRunner:
                 env={**resolved(self.execution.env, self.setting.environ), **self.setting.common.env},
                 task=self.setting.task(
                     step,
-                    arguments,
+                    arguments or prompt,
                     {},
                     scratch=Path(name),
                     workspace=workspace.folder,

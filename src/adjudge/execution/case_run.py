@@ -65,7 +65,7 @@ class CaseRunner:
         try:
             if per_case:
                 hooked = await hooks.run("before_each", workspace.folder, case=case.id, variables=variables)
-            for index, step in enumerate(self.execution.steps or (only_step(self.execution),)):
+            for index, step in enumerate(self.execution.steps or (only_step(self.execution),), 1):
                 done = await self._step(case, step, index, workspace, fields, hooked, variables, steps)
                 steps.append(done.run)
                 dones.append(done)
@@ -187,7 +187,7 @@ class CaseRunner:
                     env=env,
                     task=self.setting.task(
                         step,
-                        arguments,
+                        arguments or prompt,
                         fields,
                         scratch=Path(name),
                         workspace=folder,

@@ -218,7 +218,9 @@ class HostedRun:
             self.log.append(f"the response of an earlier session is gone: {error.message}")
             self._pending = ""
         else:
+            self._pending, self.had = answer.id, False  # where that cannot be told, a later session asks again
             there = await is_there(self._service, ticket.container, deadline=self._deadline)
+            self._pending, self.had = "", True
             if there and not answer.passing:
                 self.log.append("went on with the response of an earlier session")
                 return answer

@@ -5,6 +5,8 @@ from __future__ import annotations
 import re
 import shutil
 from collections.abc import Mapping, Sequence
+from email.parser import HeaderParser
+from email.policy import default
 from pathlib import Path
 from typing import Any
 
@@ -42,7 +44,12 @@ def keep_work(
         GitError: the work tree cannot be read.
     """
     before, shadow = checkout.state, checkout.shadow
-    after = shadow.record()
+    try:
+        after = shadow.record()
+    except GitError:
+        if not shadow.absorb():
+            raise
+        after = shadow.record()
     files = shadow.touched(before, after)
     notes = [*checkout.notes]
     nested = shadow.nested(before, after)
@@ -104,12 +111,12 @@ def submitted_run(
 def _subjects(patch: str) -> tuple[str, ...]:
     """The commit messages of a patch as `git format-patch` writes it."""
     found = []
-    for part in patch.split("\nFrom ")[0 if patch.startswith("From ") else 1 :]:
+    for part in re.split(r"^From [0-9a-f]{40,} .*\n", patch, flags=re.MULTILINE)[1:]:
         head, _, rest = part.partition("\n\n")
-        subject = next((line[9:] for line in head.split("\n") if line.startswith("Subject: ")), "")
-        if subject:
-            text = subject.partition("] ")[2] if subject.startswith("[") else subject
-            found.append(f"{text}\n\n{rest.partition(chr(10) + '---' + chr(10))[0]}".strip())
+        mail = HeaderParser(policy=default).parsestr(f"{head}\n\n")
+        if subject := " ".join(str(mail["Subject"] or "").split()):
+            text = re.sub(r"^\[[^\]]*PATCH[^\]]*\] ", "", subject)
+            found.append(f"{text}\n\n{re.split('^---$', rest, maxsplit=1, flags=re.MULTILINE)[0]}".strip())
     return tuple(found)
 
 

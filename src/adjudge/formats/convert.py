@@ -110,7 +110,7 @@ _FAILED: Any = _Failed()
 
 def nearest(name: str, known: Iterable[str]) -> str:
     """A hint with the most similar known name, or the whole list when it is short, or nothing."""
-    names = sorted(set(known))
+    names = sorted({str(name) for name in known})
     match = closest(name, names)
     if match:
         return match

@@ -138,8 +138,9 @@ def _own_results(home: str, stamp: int, task: str) -> tuple[CheckResult, ...]:
     with tempfile.TemporaryDirectory(prefix="adjudge-checks-") as name:
         answer = Path(name, "answer.json")
         ran = run(
-            [sys.executable, "-c", _RUN, asked["checks"], str(work), f"{home}/trace.json", str(answer)],
-            cwd=work,
+            # -P, and from elsewhere: a file of the patch must not stand in for a module that says how the checks went.
+            [sys.executable, "-P", "-c", _RUN, asked["checks"], str(work), f"{home}/trace.json", str(answer)],
+            cwd=Path(name),
             timeout=limit,
             environ=environ,
             name="checks.py",
@@ -172,12 +173,18 @@ def _results(data: bytes) -> tuple[CheckResult, ...]:
     return tuple(found)
 
 
+# The worker's own limit of memory is not for what it starts: Node, for one, asks for 10 GB of addresses for each memory
+# of WebAssembly, and would fail a test that passes elsewhere.
 _RUN = """\
-import importlib.util, inspect, json, os, sys
+import importlib.util, inspect, json, os, resource, sys
 from pathlib import Path
 file, work, trace, answer = sys.argv[1:]
 sys.argv = [file]
+os.chdir(work)
+most = resource.getrlimit(resource.RLIMIT_AS)[1]
+resource.setrlimit(resource.RLIMIT_AS, (most, most))
 sys.path.insert(0, str(Path(file).parent))
+sys.path.append(work)
 sys.dont_write_bytecode = True
 spec = importlib.util.spec_from_file_location("checks", file)
 module = importlib.util.module_from_spec(spec)

@@ -3,7 +3,7 @@
 from adjudge.sandbox.checkout import STORE, Checkout, commit_of, export_tree, make_checkout, mirror_of
 from adjudge.sandbox.confinement import Kind, View, confined, probe, strongest, why_none
 from adjudge.sandbox.copies import copy_folder
-from adjudge.sandbox.git import CACHES, GitError, Shadow, git
+from adjudge.sandbox.git import CACHES, GitError, Shadow, elsewhere, git
 from adjudge.sandbox.relay import Relay
 from adjudge.sandbox.staging import CONTEXT, OUTPUT, Staged, StagingError, stage
 
@@ -23,6 +23,7 @@ __all__ = [
     "commit_of",
     "confined",
     "copy_folder",
+    "elsewhere",
     "export_tree",
     "git",
     "make_checkout",

@@ -17,7 +17,7 @@ import msgspec
 
 from adjudge.domain import Repository
 from adjudge.domain.secrets import looks_secret
-from adjudge.sandbox.git import GitError, Shadow, complaint, git, make_shadow
+from adjudge.sandbox.git import GitError, Shadow, complaint, elsewhere, git, make_shadow
 
 STORE = Path(".adjudge") / "repositories"
 """Where copies of repositories are kept, below the current folder, so that each is fetched once."""
@@ -124,7 +124,8 @@ def commit_of(mirror: Path, revision: str, location: str) -> str:
     Raises:
         GitError: there is none of that name.
     """
-    names = (revision, f"refs/heads/{revision}", f"refs/tags/{revision}", f"refs/adjudge/{revision}")
+    # The repository's own HEAD first: that of the mirror names no branch of its.
+    names = (f"refs/adjudge/{revision}", revision, f"refs/heads/{revision}", f"refs/tags/{revision}")
     if revision.startswith("-"):
         raise GitError(f"{revision!r} is no revision")
     for name in names:
@@ -169,7 +170,7 @@ def _absent(folder: Path) -> tuple[str, ...]:
 
 
 def _install(command: str, folder: Path, limit_s: float, environ: Mapping[str, str]) -> None:
-    env = {name: value for name, value in environ.items() if not looks_secret(name, value)}
+    env = {name: value for name, value in elsewhere(environ).items() if not looks_secret(name, value)}
     with tempfile.TemporaryFile() as said:
         process = subprocess.Popen(
             ["bash", "-c", command],

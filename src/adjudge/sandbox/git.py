@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shutil
 import subprocess
 from collections.abc import Mapping
 from pathlib import Path
@@ -17,6 +18,11 @@ CACHES = ("__pycache__", ".pytest_cache", ".mypy_cache", ".ruff_cache")
 _STATUS = {"A": "added", "D": "deleted", "R": "renamed", "C": "added"}
 _LINK = "160000"
 """The mode of a repository within a repository, of which git keeps only the commit's name."""
+_PLACES = (
+    "GIT_DIR", "GIT_WORK_TREE", "GIT_INDEX_FILE", "GIT_COMMON_DIR", "GIT_PREFIX", "GIT_NAMESPACE",
+    "GIT_OBJECT_DIRECTORY", "GIT_ALTERNATE_OBJECT_DIRECTORIES",
+)  # fmt: skip
+"""Variables by which git finds another repository than that of its folder; hooks have them."""
 
 
 class GitError(AdjudgeError):
@@ -53,6 +59,26 @@ class Shadow(msgspec.Struct, frozen=True, kw_only=True):
         index = {"GIT_INDEX_FILE": str(self.folder / "index")}
         self._git("add", "--all", "--", ".", more=index)
         return self._git("write-tree", more=index).strip()
+
+    def absorb(self) -> bool:
+        """Make the files of repositories within the work tree that have no commit, which git refuses to record, files
+        of the work tree; says whether there were any."""
+        found = False
+        for folder, names, files in os.walk(self.tree):
+            place = Path(folder)
+            if ".git" in names:
+                names.remove(".git")
+            elif ".git" not in files:
+                continue
+            if place == self.tree:
+                continue
+            try:
+                git("rev-parse", "--verify", "--quiet", "HEAD^{commit}", cwd=place, timeout_s=30)
+            except GitError:
+                own = place / ".git"
+                own.unlink() if own.is_file() or own.is_symlink() else shutil.rmtree(own)
+                found = True
+        return found
 
     def patch(self, before: str, after: str, *, binary: bool = False) -> str:
         """The difference of two states as a unified diff; with `binary` one that can be applied again."""
@@ -168,7 +194,7 @@ def git(
     if plain:
         env |= {"GIT_CONFIG_NOSYSTEM": "1", "GIT_CONFIG_GLOBAL": os.devnull, "HOME": os.devnull}
     else:
-        env = {**os.environ, **env}
+        env = {**elsewhere(os.environ), **env}
     quiet = ("-c", "core.fsmonitor=false", "-c", f"core.hooksPath={os.devnull}", "-c", "core.quotePath=false")
     try:
         ended = subprocess.run(
@@ -187,6 +213,11 @@ def git(
     if ended.returncode != 0:
         raise GitError(f"git {words[0]}: {complaint(ended.stderr)}")
     return ended.stdout.decode("utf-8", "surrogateescape")
+
+
+def elsewhere(environ: Mapping[str, str]) -> dict[str, str]:
+    """An environment without what a hook is told of its own repository, which git would take for the one meant."""
+    return {name: value for name, value in environ.items() if name not in _PLACES}
 
 
 def complaint(stderr: bytes, *, lines: int = 3) -> str:

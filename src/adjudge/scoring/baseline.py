@@ -183,10 +183,10 @@ def regressions(
     its threshold's `max_drop`, else `max_drop`, on its own scale. An equal drop passes. Where less is better
     (`negate`, as the scores show it) a rise counts.
 
-    Judges without a threshold are looked at when `every_judge`; members of panels and pairwise judges never are. A case
-    or judge of the baseline that the run lacks, or a judge without one case that both have scored, fails, each with a
-    check of its own, unless `allow_missing`. Values of another kind or scale than the baseline's are broken: they
-    cannot be measured against it. New cases and judges pass, and are told.
+    How far judges without a threshold fell is looked at when `every_judge`; members of panels and pairwise judges never
+    are. A case or judge of the baseline that the run lacks, or a judge without one case that both have scored, fails,
+    each with a check of its own, unless `allow_missing`. Values of another kind or scale than the baseline's are
+    broken: they cannot be measured against it. New cases and judges pass, and are told.
 
     Raises:
         ValueError: a drop is negative or NaN.
@@ -210,7 +210,7 @@ def regressions(
         else:
             checks.append(_check(key, scored(columns.get(key, [])), held[key], baseline, drop, gone))
     for key in held:
-        if key not in now and (every_judge or threshold_of(thresholds, *key) is not None):
+        if key not in now:
             text = f"{_name(key)}: the baseline {baseline.name} has it and this run lacks it{_admitted(allow_missing)}"
             checks.append(GateCheck(key[0], METRIC, gone, text))
     return checks

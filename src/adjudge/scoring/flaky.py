@@ -115,14 +115,16 @@ def quarantine(
     for one in found:
         if one.flaky and one.range is not None and one.variance is not None:
             place = (one.task, "" if one.hard else one.dimension)
+            reruns = sum(value is not None for value in one.values)
+            last = max(until.isoformat(), entries[place].until if place in entries else "")
             what = f"the hard check {one.dimension} passed and failed" if one.hard else f"{one.range:.2f} points apart"
             entries[place] = Quarantined(
                 task=one.task,
                 dimension=place[1],
-                until=until.isoformat(),
+                until=last,
                 range=one.range,
                 variance=one.variance,
-                reruns=len(one.values),
-                reason=f"{what} in {len(one.values)} reruns, {today.isoformat()}",
+                reruns=reruns,
+                reason=f"{what} in {reruns} reruns, {today.isoformat()}",
             )
     return tuple(entries.values())

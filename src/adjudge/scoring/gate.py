@@ -20,6 +20,8 @@ from adjudge.domain import (
 from adjudge.scoring.aggregate import reaches
 
 _Check = Callable[[Decision, str], GateCheck]
+NOT_RUN = "the agent could not run"
+"""How the failure of a judge begins that had nothing to judge."""
 _RANK = [Decision.FAIL, Decision.BROKEN, Decision.INCONCLUSIVE, Decision.PASS]
 
 
@@ -44,7 +46,7 @@ def decide(
     test that ended badly fail the gate beyond the share that is admitted, and those that could not be had break it.
     `regressions` are the comparisons with a baseline.
     """
-    checks = _execution(execution) if execution is not None else []
+    checks = execution_checks(execution) if execution is not None else []
     checks += regressions
     checks += [_reward(case, reward) for case in rewards for reward in case.rewards if reward.kind != "formula"]
     composed = {name for case in rewards for reward in case.rewards for name in _judges(reward)}
@@ -86,7 +88,7 @@ def threshold_of(thresholds: Mapping[str, Threshold], judge: str, criterion: str
     return own if own is not None or (criterion == GUARD and judge != GUARD) else thresholds.get(judge)
 
 
-def _execution(result: ExecutionResult) -> list[GateCheck]:
+def execution_checks(result: ExecutionResult) -> list[GateCheck]:
     """How the agent's runs went, as comparisons of the gate."""
     count = len(result.cases)
     broken = [run for run in result.cases if run.state is RunState.ERROR]
@@ -142,7 +144,10 @@ def _errors(summary: JudgeSummary, threshold: Threshold) -> GateCheck:
     bound = threshold.max_error_rate
     kinds = ", ".join(f"{kind} {count}" for kind, count in summary.unscored_kinds.items())
     text = f"{_name(summary)}: {summary.unscored} of {asked} unscored" + (f" ({kinds})" if kinds else "")
-    said = f"; the first: {summary.first_failure}" if summary.first_failure else ""
+    first = summary.first_failure
+    if first.startswith(NOT_RUN):  # which the gate tells with its reason, once
+        first = NOT_RUN
+    said = f"; the first: {first}" if first else ""
     if bound is not None:
         decision = Decision.PASS if rate <= bound else Decision.BROKEN
         text += f", max_error_rate is {bound:g}{said}"

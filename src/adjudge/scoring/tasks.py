@@ -111,7 +111,10 @@ def standings(rules: TaskRules, tasks: Sequence[str], scores: Sequence[Score]) -
             if word is None:
                 cells.append((task, name))
             else:
-                found.append(Standing(task=task, dimension=name, word=word, before=mean_of(old.scores.get(name, ()))))
+                before, after = old.scores.get(name, ()), samples_of(now[task, name]) if (task, name) in now else ()
+                found.append(
+                    Standing(task=task, dimension=name, word=word, before=mean_of(before), after=mean_of(after))
+                )
     return [*found, *_compared(rules, rules.baseline, now, cells, dimensions)]
 
 
@@ -236,23 +239,25 @@ def next_baseline(
 ) -> SuiteBaseline:
     """The baseline after a run: with `accept` every score of it; else the ratchet, which takes what is new and what is
     better beyond chance, and leaves the rest, so that nothing creeps up or down with the noise. Tasks that did not run
-    keep their scores.
+    keep their scores, but with `accept` those that are gone from the suite.
     """
     old = rules.baseline or SuiteBaseline()
     words = {(one.task, one.dimension): one.word for one in standings(rules, tasks, scores)}
-    kept = dict(old.tasks)
+    kept = {task: one for task, one in old.tasks.items() if task in tasks or rules.selected or not accept}
     failed = {task for task in tasks if _failed(rules, task, scores)}
     for task in tasks:
         if task in failed:
             continue
         now = {s.criterion: samples_of(s) for s in scores if s.case == task and s.judge == rules.judge}
         before = old.tasks.get(task, TaskBaseline())
+        if accept and task in old.tasks and not any(now.values()):
+            continue  # nothing was measured
         whole = accept or (words.get((task, "")) in (Word.NEW, None) and task not in old.tasks)
         taken = {} if accept else dict(before.scores)
         for name, values in now.items():
             if values and (whole or words.get((task, name)) in (Word.NEW, Word.IMPROVED)):
                 taken[name] = values
-        if accept:  # what the judge could not tell this time keeps what it said before
+        if accept and words.get((task, "")) is not Word.CHANGED:  # what could not be told keeps what was said before
             taken = {**{name: before.scores[name] for name in before.scores if not now.get(name)}, **taken}
         kept[task] = TaskBaseline(digest=rules.digests.get(task, "") if whole else before.digest, scores=taken)
     return SuiteBaseline(judge=rules.identity, samples=samples, tasks=kept)

@@ -5,8 +5,6 @@ Uses statsmodels (extra `stats`), imported on use.
 
 from __future__ import annotations
 
-import math
-import warnings
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -107,20 +105,32 @@ def _ratio(
     scores = [o.score for o in observations]
     if max(scores) == min(scores):
         return None, None, "the scores do not vary"
-    full = _log_likelihood(observations, varying)
-    reduced = _log_likelihood(observations, [name for name in varying if name != factor])
-    if full is None or reduced is None or not math.isfinite(full - reduced):
-        return None, None, "the model cannot be fitted to these scores"
+    try:
+        full = _log_likelihood(observations, varying)
+        reduced = _log_likelihood(observations, [name for name in varying if name != factor])
+    except _NoFitError as error:
+        return None, None, str(error)
     from scipy.stats import chi2
 
     statistic = max(0.0, 2 * (full - reduced))
     return statistic, float(chi2.sf(statistic, df)), ""
 
 
-def _log_likelihood(observations: Sequence[Observation], factors: Sequence[str]) -> float | None:
+class _NoFitError(Exception):
+    pass
+
+
+def _log_likelihood(observations: Sequence[Observation], factors: Sequence[str]) -> float:
+    """The greatest log-likelihood of the model with these factors.
+
+    With `ratio` the variance between cases over that within them, taking `1 - 1 / sqrt(1 + n * ratio)` of a case's mean
+    from its n observations makes them independent, so that ordinary least squares give the likelihood (Fuller and
+    Battese, 1973). It is sought over the one ratio: at its bound 0, cases alike, iterations by derivatives fail.
+    """
     try:
         import numpy as np
-        from statsmodels.regression.mixed_linear_model import MixedLM
+        from scipy.optimize import minimize_scalar
+        from statsmodels.regression.linear_model import OLS
     except ImportError:
         text = "factorial runs need statsmodels: pip install 'adjudge[stats]'"
         raise MissingExtraError(text) from None
@@ -129,14 +139,23 @@ def _log_likelihood(observations: Sequence[Observation], factors: Sequence[str])
         levels = list(dict.fromkeys(o.levels[name] for o in observations))
         columns += [[float(o.levels[name] == level) for o in observations] for level in levels[1:]]
     exog: Any = np.array(columns).T
-    endog: Any = np.array([o.score for o in observations])
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        try:
-            fit = MixedLM(endog, exog, groups=np.array([o.case for o in observations])).fit(reml=False)
-        except (np.linalg.LinAlgError, ValueError, ZeroDivisionError):
-            return None
-    return float(fit.llf)
+    if np.linalg.matrix_rank(exog) < exog.shape[1]:
+        raise _NoFitError("the cells that have scores do not tell the factors apart")
+    data: Any = np.column_stack([[o.score for o in observations], exog])
+    _, case, counts = np.unique([o.case for o in observations], return_inverse=True, return_counts=True)
+    means: Any = np.array([data[case == index].mean(axis=0) for index in range(len(counts))])
+    within = data - means[case]
+    coefficients = np.linalg.lstsq(within[:, 1:], within[:, 0], rcond=None)[0]
+    if np.square(within[:, 0] - within[:, 1:] @ coefficients).sum() <= 1e-12 * len(data) * data[:, 0].var():
+        raise _NoFitError("the factors and cases explain the scores exactly: there is no variation to test against")
+
+    def likelihood(share: float) -> float:
+        spread = 1 + counts * (share / (1 - share))
+        freed = data - (1 - 1 / np.sqrt(spread))[case][:, None] * means[case]
+        return float(OLS(freed[:, 0], freed[:, 1:]).fit().llf - 0.5 * np.log(spread).sum())
+
+    found = minimize_scalar(lambda share: -likelihood(share), bounds=(0, 1 - 1e-9), method="bounded")
+    return max(likelihood(0.0), -float(found.fun))
 
 
 def _condition(levels: dict[str, str], own: Sequence[Observation]) -> Condition:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from statistics import median
 
 import msgspec
 
@@ -17,14 +16,17 @@ PRIOR_VARIANCE = 0.25
 """Of one score on a scale of whole steps when nothing else is known: that of a score that is one of two neighbours."""
 PRIOR_WEIGHT = 4
 """Degrees of freedom that the prior counts for."""
-_MAD = 1.4826
-_FEW = 6
-"""How much wider the scatter of few cells is taken for, which is known badly: by 1 + 6/n of n cells."""
+WORK_VARIANCE = 0.4
+"""Of the difference between two equal runs when nothing else is known: of work that differs by 0.45 points in each."""
+WORK_WEIGHT = 8
+"""How many differences that counts for."""
+MOST_BY_CHANCE = 1.0
+"""Points. A task that rose by more has become better, and is no measure of chance."""
 
 
 class Fall(msgspec.Struct, frozen=True, kw_only=True):
     """One comparison: earlier mean less later mean, its standard error, its interval at `level` 0.95, and the one-sided
-    p of a fall as large, by itself and after Holm over all comparisons of both runs."""
+    p of a fall as large, by itself and adjusted for all comparisons of both runs."""
 
     drop: float
     error: float
@@ -52,10 +54,14 @@ def falls(
     A cell is (earlier samples, later samples) of one score, at least one each, in steps of the scale. The variance of a
     sample is that of the cell, shrunk towards `PRIOR_VARIANCE` (Gelman et al., Bayesian Data Analysis, 3.3: scaled
     inverse chi-squared), and never less than what all cells show together, since three equal samples do not prove that
-    a fourth would be equal. Samples of one run share the work that they judge, which differs from run to run; that
-    shows in how the differences of all cells scatter around their median, and no cell's standard error is less than
-    that (scaled median absolute deviation). A group is compared by the mean of its cells, with the larger of the
-    cells' errors taken together and of the paired standard error over them.
+    a fourth would be equal. Samples of one run share the work that they judge, which differs from run to run, and of
+    equal runs as often up as down: no cell's standard error is less than the mean square of all that rose or stayed,
+    each up to `MOST_BY_CHANCE`, shrunk towards `WORK_VARIANCE` likewise. What fell tells nothing of chance, for it is
+    what is looked for. A group is compared by the mean of its cells, with the larger of the cells' errors taken together
+    and of the paired standard error over them, which counts for no more than rises and samples explain.
+
+    Groups and cells are two families, each by Holm, with a third and two thirds of `ALPHA`: few groups are not drowned
+    by many cells.
 
     Raises:
         ValueError: a cell has no sample on one side.
@@ -68,13 +74,15 @@ def falls(
     freedom = [len(before) + len(after) - 2 for before, after in cells]
     pooled = sum(squares) / max(1, sum(freedom))
     drops = [_mean(before) - _mean(after) for before, after in cells]
-    middle = median(drops)
-    scatter = _MAD * (1 + _FEW / len(drops)) * median(abs(drop - middle) for drop in drops)
+    rises = [min(-drop, MOST_BY_CHANCE) for drop in drops if drop <= 0]
+    scatter = math.sqrt((WORK_WEIGHT * WORK_VARIANCE + sum(rise**2 for rise in rises)) / (WORK_WEIGHT + len(rises)))
+    alone: list[float] = []
     errors: list[float] = []
     degrees: list[int] = []
     for (before, after), square, own in zip(cells, squares, freedom, strict=True):
         shrunk = (PRIOR_WEIGHT * PRIOR_VARIANCE + square) / (PRIOR_WEIGHT + own)
         error = math.sqrt(max(pooled, shrunk) * (1 / len(before) + 1 / len(after)))
+        alone.append(error)
         errors.append(max(error, scatter))
         degrees.append(PRIOR_WEIGHT + own)
     made = [_Raw(*one) for one in zip(drops, errors, degrees, strict=True)]
@@ -82,12 +90,18 @@ def falls(
         size = len(group)
         mean = sum(drops[index] for index in group) / size
         error = math.sqrt(sum(errors[index] ** 2 for index in group)) / size
+        known = max(size - 1, min(degrees[index] for index in group))
         if size > 1:
             paired = math.sqrt(sum((drops[index] - mean) ** 2 for index in group) / (size - 1) / size)
-            error = max(error, paired)
-        made.append(_Raw(mean, error, max(PRIOR_WEIGHT, size - 1) if size > 1 else degrees[group[0]]))
-    adjusted = holm([one.p for one in made])
-    found = [one.fall(p) for one, p in zip(made, adjusted, strict=True)]
+            most = math.sqrt(scatter**2 / size + sum(alone[index] ** 2 for index in group) / size**2)
+            if error < paired <= most:
+                error, known = paired, max(PRIOR_WEIGHT, size - 1)
+            error = max(error, min(paired, most))
+        made.append(_Raw(mean, error, known))
+    found: list[Fall] = []
+    for family, part in ((made[: len(cells)], 2 / 3 if groups else 1), (made[len(cells) :], 1 / 3)):
+        adjusted = holm([one.p for one in family])
+        found += [one.fall(min(1.0, p / part)) for one, p in zip(family, adjusted, strict=True)]
     return found[: len(cells)], found[len(cells) :]
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from statistics import median_low
 
@@ -135,7 +135,7 @@ def _dimension(
         exact=exact_agreement(its, theirs),
         within_1=within(its, theirs),
         kappa=cohen_kappa(theirs, its),
-        kappa_quadratic=cohen_kappa(theirs, its, weights="quadratic"),
+        kappa_quadratic=cohen_kappa(theirs, its, weights="quadratic", labels=_scale(theirs, its)),
         alpha={level: alpha_estimate(units, level=level) for level in _LEVELS},
         people_alpha=alpha_estimate(between, level="ordinal") if between else None,
         bias=bias(its, theirs),
@@ -149,6 +149,13 @@ def _dimension(
             (trace, human[trace], float(judge[trace] or 0)) for trace in apart[:5] if human[trace] != judge[trace]
         ),
     )
+
+
+def _scale(*given: Sequence[float]) -> Sequence[float]:
+    """Every point between the least and the greatest score: a weight is of how far two lie apart, not of how many
+    scores that occur lie between them."""
+    seen = {score for scores in given for score in scores}
+    return sorted({*map(float, range(int(min(seen)), int(max(seen)) + 1)), *seen}) if seen else ()
 
 
 def _verdict(top: DimensionTrust, name: str, targets: Targets) -> tuple[Trust, str]:

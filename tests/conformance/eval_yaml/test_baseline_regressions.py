@@ -106,10 +106,14 @@ def test_a_case_that_is_missing_fails_and_is_told(tmp_path: Path, allow: bool, d
     assert ("which is admitted" in found.reason) == allow
 
 
+@pytest.mark.parametrize("max_drop", [1, None])
 @pytest.mark.parametrize(("allow", "decision"), [(False, "fail"), (True, "pass")])
-def test_a_judge_that_is_missing_fails_and_is_told(tmp_path: Path, allow: bool, decision: str) -> None:
+def test_a_judge_that_is_missing_fails_and_is_told(
+    tmp_path: Path, allow: bool, decision: str, max_drop: float | None
+) -> None:
+    """Whatever is asked of falls: a judge that is gone has no threshold any more."""
     judged(suite(tmp_path / "v1", ["3"], name="old"), output="main")
-    result = judged(suite(tmp_path / "v2", ["3"]), baseline="main", max_drop=1, allow_missing=allow)
+    result = judged(suite(tmp_path / "v2", ["3"]), baseline="main", max_drop=max_drop, allow_missing=allow)
     assert result.decision == decision
     (found,) = [check for check in regressions(result) if check.judge == "old"]
     assert "this run lacks it" in found.reason

@@ -240,6 +240,14 @@ def test_places_of_a_command_line(tmp_path: Path) -> None:
     assert output(tmp_path, "argv").splitlines() == expected
 
 
+def test_the_prompt_of_a_program_is_its_args_and_its_input_where_a_field_bears_that_name(tmp_path: Path) -> None:
+    script = 'cat > output/stdin; printf "%s\\n" "$@" > output/argv'
+    case = {"case-1": {"input.yaml": "prompt: as asked\n"}}
+    ran(tmp_path, script, "{args}", "{prompt}", execution={"prompt": "Do: {prompt}"}, cases=case)
+    assert output(tmp_path, "argv").splitlines() == ["Do: as asked", "as asked"]
+    assert output(tmp_path, "stdin") == "Do: as asked"
+
+
 def test_the_model_of_the_command_line_stands_before_the_suites(tmp_path: Path) -> None:
     ran(tmp_path, 'echo "$1 $ADJUDGE_MODEL" > output/m', "{model}", models={"skill": "a"}, options={"agent_model": "b"})
     assert output(tmp_path, "m") == "b b\n"

@@ -75,8 +75,8 @@ def test_phases_come_in_their_order_around_steps(tmp_path: Path) -> None:
     ran(tmp_path, script, hooks, execution={"steps": steps})
     assert [line.strip() for line in story(tmp_path)] == [
         "before_each",
-        *("before_step one 0", "agent", "after_step one 0 0"),
-        *("before_step two 1", "agent", "after_step two 1 3"),
+        *("before_step one 1", "agent", "after_step one 1 0"),
+        *("before_step two 2", "agent", "after_step two 2 3"),
         "after_each   3",
     ]
 

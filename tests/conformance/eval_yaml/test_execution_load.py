@@ -27,7 +27,7 @@ def config(folder: Path, **sections: Any) -> Path:
     [
         ({"execution": {"prompt": "x", "skill": "y"}}, "execution.prompt", "cannot go with a skill"),
         ({"execution": {"prompt": " "}}, "execution.prompt", "is empty"),
-        ({"execution": {"prompt": "x", "mode": "cases"}}, "execution.mode", "must be case or batch"),
+        ({"execution": {"prompt": "x", "mode": "cases"}}, "execution.mode", "must be case or batch, got 'cases'"),
         ({"execution": {"skill": "a/b"}}, "execution.skill", "one path segment"),
         ({"execution": {"skill": ".."}}, "execution.skill", "one path segment"),
         ({"execution": {**RUNS, "timeout": 0}}, "execution.timeout", "above 0"),

@@ -258,6 +258,24 @@ def test_a_file_that_could_not_be_fetched_is_fetched_later_and_nothing_is_paid_t
     assert "went on with the response of an earlier session" in (home(tmp_path) / "stderr.log").read_text()
 
 
+def test_a_response_whose_container_nobody_tells_of_is_kept_for_later(tmp_path: Path) -> None:
+    hosted = agent(fault=fault("/content", HttpError(500), method="GET"))
+    with served(hosted) as environ:
+        again(tmp_path, environ)
+
+        def silent(request: Request) -> Reply | None:
+            asked_for = request.method == "GET" and request.target.startswith("/v1/containers/")
+            return HttpError(500) if asked_for and "/files" not in request.target else None
+
+        hosted.fault = silent
+        assert again(tmp_path, environ).state is RunState.ERROR
+        hosted.fault = None
+        run = again(tmp_path, environ)
+    assert (run.state, asked(hosted)) == (RunState.OK, 1)
+    assert run.cost_usd == pytest.approx(0.002135)
+    assert (home(tmp_path) / ANSWER).read_text() == "the answer"
+
+
 def test_a_fresh_run_goes_on_with_nothing(tmp_path: Path) -> None:
     hosted = agent(fault=fault("/content", HttpError(500), method="GET"))
     with served(hosted) as environ:

@@ -227,7 +227,7 @@ def test_the_files_hold_the_reward_and_every_number(tmp_path: Path) -> None:
         assert (folder / "reward.txt").read_text() == "0.5\n"
         told = json.loads((folder / "judges.json").read_text())
         assert told["reward"] == 0.5
-        assert told["per_judge"]["three"]["value"] == 3
+        assert told["per_judge"]["three"] == {"value": 3, "judge_type": "check"}
 
 
 def test_a_case_without_a_reward_has_no_file_that_says_one(tmp_path: Path) -> None:

@@ -232,3 +232,51 @@ def test_the_command_writes_them_too(tmp_path: Path) -> None:
     assert done.returncode == 0, done.stderr
     assert summary(tmp_path / "out")["run_id"] == "out"
     assert (tmp_path / "out" / "reward.txt").read_text() == "1.0\n"
+
+
+def collected(folder: Path, record: Mapping[str, Any]) -> Path:
+    """A run directory of the peer with two cases that left an output, and what it says of how they went."""
+    for case in ("a", "b"):
+        (folder / "cases" / case / "output").mkdir(parents=True)
+        (folder / "cases" / case / "output" / "x.md").write_text("text")
+    (folder / "run_result.json").write_text(json.dumps(record))
+    return folder
+
+
+def test_a_case_that_failed_in_a_run_of_the_peer_fails_the_gate_by_name(tmp_path: Path) -> None:
+    """Its run's own exit code is the largest of its cases', 0 here."""
+    record = {
+        "exit_code": 0,
+        "agent": "cli",
+        "per_case": {"a": {"exit_code": 0, "cost_usd": 0.5}, "b": {"exit_code": -1}},
+    }
+    place = collected(tmp_path / "theirs", record)
+    result = judged(write_suite(tmp_path, cases=["a", "b"]), workspace=place)
+    assert result.decision == "fail"
+    assert result.gate.reasons == ["the agent's run ended badly in 1 of 2 cases: b (timeout)"]
+    assert result.execution is not None
+    assert result.execution.cost_usd == 0.5
+    assert adjudge.read("run").execution == result.execution
+    alone = judged(write_suite(tmp_path, cases=["a", "b"]), workspace=place, cases=["a"], output="alone")
+    assert alone.decision == "pass"
+    execution = {"prompt": "do it", "max_failure_rate": 0.5}
+    config = write_suite(tmp_path, cases=["a", "b"], execution=execution, runner={"type": "cli", "command": "true"})
+    assert judged(config, workspace=place, output="admitted").decision == "pass"
+
+
+@pytest.mark.parametrize(("code", "decision"), [(0, "pass"), (3, "fail")])
+def test_a_batch_of_the_peer_that_failed_fails_the_gate(tmp_path: Path, code: int, decision: str) -> None:
+    place = collected(tmp_path / "theirs", {"exit_code": code, "execution_mode": "batch", "cost_usd": 1})
+    result = judged(write_suite(tmp_path, cases=["a", "b"]), workspace=place)
+    assert result.decision == decision
+    assert result.execution is not None
+    assert [run.case for run in result.execution.failed] == (["a", "b"] if code else [])
+
+
+def test_a_record_that_cannot_be_read_is_told(tmp_path: Path) -> None:
+    place = collected(tmp_path / "theirs", {})
+    (place / "run_result.json").write_text("{")
+    result = judged(write_suite(tmp_path, cases=["a", "b"]), workspace=place)
+    assert (result.decision, result.execution) == ("pass", None)
+    (warning,) = result.warnings
+    assert "run_result.json is not valid JSON" in warning.message

@@ -67,6 +67,13 @@ def test_entries_stay_and_their_last_day_is_put_off() -> None:
     assert found["b"] == kept[1]
 
 
+def test_a_later_day_that_somebody_set_stays_and_reruns_without_a_score_do_not_count() -> None:
+    kept = Quarantined(task="a", dimension="scope", until="2027-06-30")
+    (entry,) = quarantine(spreads(reruns(5, 1, None, 3)), [kept], today=TODAY, days=7)
+    assert (entry.until, entry.reruns) == ("2027-06-30", 3)
+    assert "in 3 reruns" in entry.reason
+
+
 def test_reruns_of_other_judges_or_tasks_are_not_mixed() -> None:
     assert unlike(reruns(5, 4, 3)) == ""
     other = reruns(5, identity=JudgeIdentity(model="other"))

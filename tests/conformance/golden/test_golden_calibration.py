@@ -13,6 +13,7 @@ from adjudge.domain import Calibration, Decision, JudgeIdentity, Trust
 from adjudge.trust import (
     Item,
     LabelError,
+    Labels,
     Targets,
     calibrate,
     calibration_of,
@@ -136,3 +137,26 @@ def test_the_example_lets_its_reference_solutions_through(tmp_path: Path) -> Non
     result = json.loads(done.stdout)
     assert {score["case"] for score in result["scores"]} == {"missing-config", "rate-limit", "unicode-slugs"}
     assert all(score["value"] is True for score in result["scores"] if score["status"] == "scored")
+
+
+def test_how_far_two_scores_lie_apart_does_not_depend_on_which_others_occur() -> None:
+    """Quadratic kappa of people 1, 1, 5, 5 and a judge of 1, 4, 5, 5: 1 - 9 / 29, by hand."""
+    people, judge = [1.0, 1.0, 5.0, 5.0], [1.0, 4.0, 5.0, 5.0]
+    labels = Labels(dimensions=("scope",), scores={"scope": {f"t{n}": {"ann": s} for n, s in enumerate(people)}})
+    scores: dict[str, float | None] = {f"t{n}": score for n, score in enumerate(judge)}
+    made = calibrate(labels, {"scope": scores}, JudgeIdentity(), digest="")
+    assert made.dimensions["scope"].kappa_quadratic.value == pytest.approx(1 - 9 / 29)
+
+
+def test_runs_of_one_name_are_not_mixed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    root = write_suite(tmp_path, agent=agent(tmp_path, SOLVES))
+    with LoopbackProvider(scoring(correctness=5, scope=5)) as provider:
+        for name in ("one/run", "two/run"):
+            judged(root, provider, output=tmp_path / name)
+    done = adjudge("calibrate", "export", "one/run", "two/run", cwd=tmp_path)
+    assert (done.returncode, (tmp_path / "labels.csv").exists()) == (2, False)
+    assert "two runs are called 'run'" in done.stderr
+    (tmp_path / "labels.csv").write_text("trace,labeller,correctness,scope\nrun/fix-load,ann,1,1\n")
+    done = adjudge("calibrate", "labels.csv", "--run", "one/run", "--run", "two/run", cwd=tmp_path)
+    assert (done.returncode, (root / "certificate.json").exists()) == (2, False)

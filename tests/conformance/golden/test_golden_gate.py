@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import math
+import os
 import random
 from collections.abc import Mapping
 from pathlib import Path
@@ -31,6 +33,7 @@ from tests.cli.test_cli import run as adjudge
 from tests.support.golden import agent, judged, scoring, write_suite
 from tests.support.provider import LoopbackProvider
 
+SOAK = os.environ.get("ADJUDGE_SOAK") == "1"
 SOLVES = """\
 printf 'def load(config):\\n    return config.get("name", "unnamed")\\n' > app.py
 printf '\\n\\ndef test_unnamed():\\n    assert load({}) == "unnamed"\\n' >> test_app.py
@@ -93,6 +96,22 @@ def test_a_missing_task_fails_unless_only_some_were_selected() -> None:
     assert "gone" not in words(selected, [score("a", [4])])
 
 
+def test_a_missing_task_fails_also_when_no_judge_is_asked(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    root = write_suite(tmp_path, agent=agent(tmp_path, SOLVES))
+    kept = {"version": 1, "judge": {"model": "another"}, "tasks": {"fix-load": {"scores": {"scope": [5]}}}}
+    (root / BASELINE).write_text(json.dumps(kept))
+    whole = adjudge("run", str(root), "--no-llm", cwd=tmp_path)
+    assert whole.returncode == 0, whole.stdout + whole.stderr
+    assert "pairwise" not in whole.stdout  # which nobody asked for
+    kept["tasks"] = {"fix-load": {}, "gone": {"scores": {"scope": [5]}}}
+    (root / BASELINE).write_text(json.dumps(kept))
+    without = adjudge("run", str(root), "--no-llm", "--fresh", cwd=tmp_path)
+    assert without.returncode == 1
+    assert "gone: missing" in without.stdout
+    assert "1 missing" in without.stdout
+
+
 def test_new_changed_and_unscored_are_words_of_their_own() -> None:
     given = rules({"a": {"scope": (4.0,)}, "old": {"scope": (4.0,)}}, digests={"old": "new", "a": ""})
     baseline = msgspec.structs.replace(
@@ -108,6 +127,12 @@ def test_new_changed_and_unscored_are_words_of_their_own() -> None:
     assert decisions["unscored"] is Decision.BROKEN
 
 
+def test_a_dimension_that_is_new_has_its_score() -> None:
+    given = rules({"a": {"scope": (4.0,)}})
+    told = standings(given, ["a"], [score("a", [4]), score("a", [3, 2], "fresh")])
+    assert [(one.word, one.before, one.after) for one in told if one.dimension == "fresh"] == [(Word.NEW, None, 2.5)]
+
+
 def test_a_task_in_quarantine_is_shown_and_does_not_gate() -> None:
     away = (Quarantined(task="a", until="2999-01-01"),)
     given = rules({"a": {"scope": (5.0,)}}, against_point=True, quarantined=away)
@@ -116,39 +141,75 @@ def test_a_task_in_quarantine_is_shown_and_does_not_gate() -> None:
     assert all(check.decision is Decision.PASS for check in task_checks(given, ["a"], scores))
 
 
-@pytest.mark.parametrize(("tasks", "samples"), [(1, 3), (3, 5), (10, 3)])
-def test_equal_runs_rarely_fail(tasks: int, samples: int) -> None:
-    """At most 2% of pairs of equal runs, although the agent's work itself differs from run to run."""
+@pytest.mark.parametrize("shared", [False, True])
+@pytest.mark.parametrize("spread", [0.3, 0.5])
+@pytest.mark.parametrize(("tasks", "samples"), [(1, 3), (2, 3), (2, 5), (3, 5), (10, 3)])
+def test_equal_runs_rarely_fail(tasks: int, samples: int, spread: float, shared: bool) -> None:
+    """At most 2% of pairs of equal runs, although the agent's work itself differs from run to run, by so many points
+    (standard deviation), in each dimension by itself or in all of a task alike."""
     generator = random.Random(4)
     failed = 0
-    rounds = 300
+    rounds = 2_000 if SOAK else 300
     for _ in range(rounds):
         cells = []
-        for _ in range(tasks * 4):
-            true = generator.uniform(2.5, 5)
-            pair = []
-            for _ in range(2):
-                work = true + generator.gauss(0, 0.3)
-                pair.append([min(5, max(1, round(work + generator.gauss(0, 0.4)))) for _ in range(samples)])
-            cells.append((pair[0], pair[1]))
+        for _ in range(tasks):
+            runs = [generator.gauss(0, spread), generator.gauss(0, spread)]
+            for _ in range(4):
+                true = generator.uniform(2.5, 5)
+                pair = []
+                for run in runs:
+                    work = true + (run if shared else generator.gauss(0, spread))
+                    pair.append([min(5, max(1, round(work + generator.gauss(0, 0.4)))) for _ in range(samples)])
+                cells.append((pair[0], pair[1]))
         groups = [list(range(first, len(cells), 4)) for first in range(4)] if tasks > 1 else []
         singles, grouped = falls(cells, groups)
         failed += any(one.certain and one.drop > 0.3 for one in (*singles, *grouped))
-    assert failed / rounds <= 0.02
+    bound = 0.02 if spread < 0.5 else 0.03 + 2 * math.sqrt(0.03 * 0.97 / rounds)
+    assert failed / rounds <= bound
 
 
-def test_a_fall_of_a_point_in_every_task_is_mostly_found() -> None:
+@pytest.mark.parametrize(("tasks", "drop", "least"), [(10, 1, 97), (5, 2, 97), (1, 3, 93)])
+def test_a_fall_is_mostly_found(tasks: int, drop: int, least: int) -> None:
+    """Of all ten tasks by a point, of half of them by two, or of one by three."""
     generator = random.Random(4)
     found = 0
     for _ in range(100):
         cells: list[tuple[list[int], list[int]]] = []
-        for _ in range(40):
-            true = generator.uniform(3, 5)
-            sides = [[round(min(5, true - drop + generator.gauss(0, 0.4))) for _ in range(3)] for drop in (0, 1)]
+        for cell in range(40):
+            true = generator.uniform(4, 5)
+            fallen = [0, drop if cell < tasks * 4 else 0]
+            works = [true - by + generator.gauss(0, 0.3) for by in fallen]
+            sides = [[min(5, max(1, round(w + generator.gauss(0, 0.4)))) for _ in range(3)] for w in works]
             cells.append((sides[0], sides[1]))
-        _, grouped = falls(cells, [list(range(first, 40, 4)) for first in range(4)])
-        found += any(one.certain for one in grouped)
-    assert found >= 80
+        singles, grouped = falls(cells, [list(range(first, 40, 4)) for first in range(4)])
+        found += any(one.certain for one in (*singles, *grouped))
+    assert found >= least
+
+
+@pytest.mark.parametrize(
+    ("later", "fell"),
+    [({"a": 1}, {"a"}), ({"a": 2, "b": 4}, {"a"}), ({"a": 3, "b": 3, "c": 3}, {""}), ({"a": 1, "b": 1}, {"a", "b"})],
+)
+def test_a_fall_of_points_in_few_tasks_is_no_scatter_of_equal_runs(later: dict[str, int], fell: set[str]) -> None:
+    """One of two tasks, or two of four, collapse in every dimension, or all of three fall by two points."""
+    tasks = "abcd" if fell == {"a", "b"} else "abc" if "c" in later else "ab"
+    dimensions = ("w", "x", "y", "z")
+    given = rules({task: dict.fromkeys(dimensions, (5.0, 5.0, 5.0)) for task in tasks})
+    scores = [score(task, [later.get(task, 5)] * 3, name) for task in tasks for name in dimensions]
+    found = {(one.task, one.dimension) for one in standings(given, list(tasks), scores) if one.word is Word.REGRESSED}
+    assert {(task, name) for task in fell for name in dimensions} <= found
+
+
+def test_what_became_better_does_not_hide_what_became_worse() -> None:
+    tasks = {f"t{n}": {"scope": (3.0, 3.0, 3.0), "size": (3.0, 3.0, 3.0)} for n in range(4)}
+    later = {"t0": 5, "t1": 1}
+    scores = [score(name, [later.get(name, 3)] * 3, dimension) for name in tasks for dimension in ("scope", "size")]
+    assert words(rules(tasks), scores)["t1.scope"] is not Word.REGRESSED  # two points of one task are not enough
+    grown = {name: {"scope": (4.0, 4.0, 4.0), "size": (4.0, 4.0, 4.0)} for name in tasks}
+    worse = [
+        score(name, [1 if name == "t1" else 5 if name == "t0" else 4] * 3, d) for name in tasks for d in grown[name]
+    ]
+    assert words(rules(grown), worse)["t1.scope"] is Word.REGRESSED
 
 
 def test_the_ratchet_takes_what_is_new_and_better_and_lets_nothing_creep() -> None:

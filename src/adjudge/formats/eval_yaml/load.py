@@ -15,10 +15,12 @@ from adjudge.domain import (
     ConfigError,
     Discovered,
     Execution,
+    ExecutionResult,
     Judge,
     LLMJudge,
     Problem,
     RunMode,
+    StoreError,
     Suite,
     Traces,
     closest,
@@ -33,6 +35,7 @@ from adjudge.formats.eval_yaml.places import place_of
 from adjudge.formats.eval_yaml.profiles import Chain
 from adjudge.formats.eval_yaml.routing import model_problem
 from adjudge.formats.eval_yaml.schema import ASIDE, EvalConfig, ExecutionConfig, RunnerConfig, TracesConfig
+from adjudge.formats.eval_yaml.summary import collected_run
 from adjudge.formats.eval_yaml.thresholds import read_reward, read_thresholds
 from adjudge.located import Located
 from adjudge.prompts import entries, entry_fields
@@ -98,6 +101,7 @@ class _Reader:
         matrix = None
         if config.matrix is not None:
             matrix = read_matrix(config.matrix, self._report, runs=execution is not None)
+        admitted = execution.max_failure_rate if execution is not None else 0.0
         if self.workspace is not None:
             execution = None  # what is there is judged
         cases = self._cases(config, outputs, runs=execution is not None)
@@ -119,12 +123,24 @@ class _Reader:
             openrouter=OpenRouterReader(self.converter, self.root).read(config.models),
             runner=self._runner(judges, default_model),
             execution=execution,
+            collected=self._collected(cases, admitted),
             matrix=matrix,
             runs=str(runs_folder(name)) if execution is not None else "",
             code_paths=self._code_paths(),
             format="eval_yaml",
             warnings=tuple(problem for problem in self.converter.problems if problem.warning),
         )
+
+    def _collected(self, cases: DatasetFolder, admitted: float) -> ExecutionResult | None:
+        if self.workspace is None:
+            return None
+        try:
+            found = collected_run(self.workspace, [stub.id for stub in cases.stubs()])
+        except StoreError as error:
+            text = f"{error}: how the agent's runs went is not known"
+            self.converter.problems.append(Problem(key="--workspace", message=text, warning=True))
+            return None
+        return found and msgspec.structs.replace(found, max_failure_rate=admitted)
 
     def _config(self) -> EvalConfig | None:
         """Everything but the judges, which are read one by one."""

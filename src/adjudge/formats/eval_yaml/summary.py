@@ -38,6 +38,7 @@ from adjudge.domain import (
     finite,
 )
 from adjudge.scoring import summarise
+from adjudge.scoring.gate import execution_checks
 
 SUMMARY = "summary.yaml"
 RUN_RESULT = "run_result.json"
@@ -96,12 +97,18 @@ def read_summary(folder: Path) -> RunResult:
     ]
     told += _told_of_pairwise(document, path)
     reason = f"{path.name} holds no thresholds, so nothing was decided"
+    checks = [GateCheck("", "threshold", Decision.INCONCLUSIVE, reason)]
+    checks += [
+        msgspec.structs.replace(check, decision=Decision.INCONCLUSIVE)
+        for check in (execution_checks(execution) if execution is not None else ())
+        if check.decision is not Decision.PASS
+    ]
     run_id = _text(document.get("run_id")) or folder.name
     return RunResult(
         suite=folder.absolute().parent.name or run_id,
         description=f"run {run_id}",
         format="eval_yaml",
-        gate=GateResult(Decision.INCONCLUSIVE, (GateCheck("", "threshold", Decision.INCONCLUSIVE, reason),)),
+        gate=GateResult(Decision.INCONCLUSIVE, tuple(checks)),
         judges=tuple(summaries),
         scores=tuple(score for name in names for _, score in sorted(scores[name].items())),
         cases=tuple(stubs.values()),
@@ -239,6 +246,20 @@ def _told_of_pairwise(document: Mapping[str, Any], path: Path) -> list[Problem]:
     return [Problem(file=str(path), key=PAIRWISE, message="pairwise results are not read", warning=True)]
 
 
+def collected_run(folder: Path, cases: Sequence[str]) -> ExecutionResult | None:
+    """How the agent's runs went whose outputs lie in a run directory, as far as it says so.
+
+    Raises:
+        StoreError: its `run_result.json` cannot be read.
+    """
+    found, _ = _execution(folder / RUN_RESULT)
+    if found is None or found.cases[0].case:
+        return found
+    state, code, error = found.cases[0].state, found.cases[0].exit_code, found.cases[0].error
+    runs = [CaseRun(case=case, state=state, exit_code=code, error=error) for case in cases]
+    return msgspec.structs.replace(found, cases=tuple(runs))
+
+
 def _execution(path: Path) -> tuple[ExecutionResult | None, Iterable[str]]:
     """How the agent went, and the cases that it ran; nothing when the file is not there.
 
@@ -270,6 +291,8 @@ def _case_run(case: str, record: Any) -> CaseRun:
     code, error = about.get("exit_code"), _text(about.get("error"))
     code = code if isinstance(code, int) and not isinstance(code, bool) else None
     state = RunState.TIMEOUT if code == -1 else RunState.FAILED if code or error else RunState.OK
+    if about.get("state") == RunState.ERROR.value:
+        state = RunState.ERROR
     turns = about.get("num_turns")
     return CaseRun(
         case=case,

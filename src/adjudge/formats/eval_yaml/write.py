@@ -197,14 +197,15 @@ def _reward_files(result: RunResult) -> Iterator[tuple[str, dict[str, bytes | No
     by_case: dict[str, list[Score]] = {}
     for score in result.scores:
         by_case.setdefault(score.case, []).append(score)
+    kinds = {item.judge: item.kind for item in result.judges}
     for entry in result.rewards:
-        yield entry.case, _files(entry, by_case.get(entry.case, []))
+        yield entry.case, _files(entry, by_case.get(entry.case, []), kinds)
 
 
-def _files(entry: CaseRewards, scores: list[Score]) -> dict[str, bytes | None]:
+def _files(entry: CaseRewards, scores: list[Score], kinds: dict[str, str]) -> dict[str, bytes | None]:
     reward = entry.rewards[0]
     values = {score.judge: float(score.value) for score in scores if isinstance(score.value, bool | int | float)}
-    record = {score.judge: _record(score, "") for score in scores}
+    record = {score.judge: _record(score, kinds.get(score.judge, "")) for score in scores}
     judges = {"reward": reward.score, "failure": reward.failure, "warnings": reward.warnings, "per_judge": record}
     known = reward.score is not None
     return {

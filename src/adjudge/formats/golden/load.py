@@ -16,7 +16,6 @@ import msgspec
 from adjudge.cases import CaseFolder, DatasetFolder, TraceLimits
 from adjudge.domain import (
     AGENTS,
-    EFFORTS,
     AgentSpec,
     Binary,
     CodeJudge,
@@ -37,6 +36,7 @@ from adjudge.domain import (
     TaskRules,
 )
 from adjudge.formats.convert import Converter, nearest
+from adjudge.formats.golden.bounds import out_of_bounds, task_out_of_bounds
 from adjudge.formats.golden.prompts import PAIRWISE, PROMPT, RULES
 from adjudge.formats.golden.rubric import Rubric, read_rubric
 from adjudge.formats.golden.schema import AgentFile, JudgeFile, ShownFile, SuiteFile, TaskFile, level
@@ -119,10 +119,10 @@ class _Reader:
         authors = {task.id: self._author(folder) for folder, task in tasks}
         rules = TaskRules(
             judge=JUDGE,
-            hard={case: tuple(n for n in names if levels[n] == Hardness.HARD) for case, levels in hardness.items()},
-            soft={case: tuple(n for n in names if levels[n] == Hardness.SOFT) for case, levels in hardness.items()},
+            hard={case: tuple(n for n in names if levels.get(n) == Hardness.HARD) for case, levels in hardness.items()},
+            soft={case: tuple(n for n in names if levels.get(n) == Hardness.SOFT) for case, levels in hardness.items()},
             digests={case.id: str(case.inputs["digest"]) for case in folders},
-            identity=identity_of(judge, rubric),
+            identity=identity_of(judge, rubric, shown),
             max_drop=float(settings.max_drop),
             baseline=read_baseline(baseline, self.shown(baseline), self.problems),
             quarantined=now,
@@ -166,17 +166,8 @@ class _Reader:
     def _settings(self) -> SuiteFile:
         path = self.root / SETTINGS
         settings = (self._yaml(path, SuiteFile) if path.is_file() else None) or SuiteFile()
-        if settings.gate not in ("interval", "point"):
-            self.add(path, "gate", f"must be interval or point, got {settings.gate!r}")
-        if not 0 <= settings.max_drop < float("inf"):
-            self.add(path, "max_drop", f"must be 0 or more, got {settings.max_drop}")
-        if settings.parallelism < 1:
-            self.add(path, "parallelism", f"must be 1 or more, got {settings.parallelism}")
-        given = settings.judge or JudgeFile()
-        if given.samples < 1:
-            self.add(path, "judge.samples", f"must be 1 or more, got {given.samples}")
-        if given.effort and given.effort not in EFFORTS:
-            self.add(path, "judge.effort", f"must be one of {', '.join(EFFORTS)}, got {given.effort!r}")
+        for key, message in out_of_bounds(settings):
+            self.add(path, key, message)
         self._levels(path, settings.checks)
         return settings
 
@@ -229,10 +220,8 @@ class _Reader:
         elif not _is_url(task.repo) and not self._place(path.parent, task.repo).exists():
             hint = "a path starts at the task's folder, then at the folder of all tasks"
             self.add(path, "repo", f"there is no {task.repo}", hint=hint)
-        for key in ("max_files_touched", "max_lines_changed"):
-            value = getattr(task, key)
-            if value is not None and value < 1:
-                self.add(path, key, f"must be 1 or more, got {value}")
+        for key, message in task_out_of_bounds(task):
+            self.add(path, key, message)
         for name in task.expected_files_touched:
             if name.startswith("/") or ".." in Path(name).parts:
                 self.add(path, "expected_files_touched", f"{name!r} must be a path within the repository")
@@ -361,9 +350,13 @@ class _Reader:
         given = AgentFile(type=settings.agent) if isinstance(settings.agent, str) else settings.agent or AgentFile()
         template = None
         if given.type == "cli":
-            words = shlex.split(given.command) if isinstance(given.command, str) else list(given.command or [])
-            if not words:
-                self.add(path, "agent.command", "the cli agent needs a command")
+            words: list[str] = []
+            try:
+                words = shlex.split(given.command) if isinstance(given.command, str) else list(given.command or [])
+                if not words:
+                    self.add(path, "agent.command", "the cli agent needs a command")
+            except ValueError as error:
+                self.add(path, "agent.command", f"cannot be split into words: {error}")
             template = CommandTemplate(command=tuple(words), prompt_by=PromptBy.STDIN, model_env=("ADJUDGE_MODEL",))
         elif given.type not in AGENTS:
             known = (*AGENTS, "cli")
@@ -388,12 +381,13 @@ class _Reader:
         )
 
 
-def identity_of(judge: LLMJudge, rubric: Rubric) -> JudgeIdentity:
+def identity_of(judge: LLMJudge, rubric: Rubric, shown: ShownFile) -> JudgeIdentity:
     """The judge's identity without its model, which is known when a run is planned."""
+    cut = () if shown == ShownFile() else (msgspec.json.encode(shown).decode(),)
     tool = verdict_tool(judge.criteria, instructions="{criteria}")
     return JudgeIdentity(
         rubric=rubric.digest,
-        prompt=_digest(RULES, PROMPT),
+        prompt=_digest(RULES, PROMPT, *cut),
         parser=_digest(PARSER, tool.name, tool.system, msgspec.json.encode(tool.schema, order="sorted").decode()),
     )
 
@@ -402,7 +396,7 @@ def digest_of(folder: Path, install: Sequence[str], location: str) -> str:
     """Of everything that makes up a task: its files, what is installed, and a bundle's content."""
     digest = hashlib.sha256("\0".join(install).encode())
     for path in sorted(path for path in folder.rglob("*") if path.is_file() and "__pycache__" not in path.parts):
-        digest.update(f"{path.relative_to(folder)}\0".encode())
+        digest.update(f"{path.relative_to(folder)}\0".encode("utf-8", "surrogateescape"))
         digest.update(hashlib.sha256(path.read_bytes()).digest())
     if Path(location).is_file() and not Path(location).is_relative_to(folder):
         digest.update(hashlib.sha256(Path(location).read_bytes()).digest())

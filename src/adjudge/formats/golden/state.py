@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import datetime
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 import msgspec
 
 from adjudge.domain import JudgeIdentity, Problem, Quarantined, SuiteBaseline, TaskBaseline
+from adjudge.formats.golden.rubric import POINTS
 from adjudge.formats.golden.schema import GoldenFile
 from adjudge.whole_files import write_json
 
@@ -19,7 +20,7 @@ GOLDEN = "golden.json"
 VERSION = 1
 
 
-class _Kept(msgspec.Struct, omit_defaults=True, kw_only=True):
+class _Kept(msgspec.Struct, omit_defaults=True, kw_only=True, forbid_unknown_fields=True):
     """baseline.json as adjudge writes it."""
 
     version: int
@@ -38,8 +39,14 @@ def read_baseline(path: Path, shown: str, problems: list[Problem]) -> SuiteBasel
             if data["version"] != VERSION:
                 raise msgspec.ValidationError(f"version must be {VERSION}, got {data['version']!r}")
             kept = msgspec.convert(data, _Kept)
+            _check_scale(kept.tasks, least=1)
             return SuiteBaseline(judge=kept.judge, samples=kept.samples, tasks=kept.tasks)
         plain = msgspec.convert(data, dict[str, dict[str, float | None]])
+        tasks = {
+            task: TaskBaseline(scores={name: (value,) for name, value in scores.items() if value})
+            for task, scores in plain.items()  # a 0 said that the judge could not tell
+        }
+        _check_scale(tasks, least=0)
     except msgspec.ValidationError as error:
         problems.append(Problem(file=shown, message=f"is no baseline: {error}"))
         return None
@@ -47,11 +54,15 @@ def read_baseline(path: Path, shown: str, problems: list[Problem]) -> SuiteBasel
         text = "names neither the judge nor the rubric that gave these scores: whether they compare is not known"
         hint = "--update-baseline accept writes one that does"
         problems.append(Problem(file=shown, message=text, hint=hint, warning=True))
-    tasks = {
-        task: TaskBaseline(scores={name: (value,) for name, value in scores.items() if value})
-        for task, scores in plain.items()  # a 0 said that the judge could not tell
-    }
     return SuiteBaseline(samples=1, tasks=tasks)
+
+
+def _check_scale(tasks: Mapping[str, TaskBaseline], *, least: float) -> None:
+    """Raise ValidationError for a score that no rubric gives."""
+    for task, one in tasks.items():
+        for name, values in one.scores.items():
+            if not all(least <= value <= POINTS for value in values):
+                raise msgspec.ValidationError(f"{task}.{name}: a score lies outside of {least:g} to {POINTS}")
 
 
 def write_baseline(path: Path, baseline: SuiteBaseline) -> None:
@@ -74,6 +85,8 @@ def read_quarantine(
         return (), ()
     try:
         entries = msgspec.convert(data, list[Quarantined])
+        for key in {key for entry in data for key in entry} - {*Quarantined.__struct_fields__}:
+            raise ValueError(f"{key!r} is no key of an entry")  # misspelt, it would put the whole task away
         for entry in entries:
             datetime.date.fromisoformat(entry.until)
     except (msgspec.ValidationError, ValueError) as error:

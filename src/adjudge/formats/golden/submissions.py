@@ -13,6 +13,7 @@ from adjudge.formats.golden.state import GOLDEN, read_golden
 
 SUFFIXES = (".patch", ".diff")
 _LOGS = (".jsonl", ".json", ".log")
+_RUNS = ".adjudge/"
 
 
 def with_work(suite: Suite, patches: Sequence[Path], traces: Sequence[Path], *, tasks: Sequence[str]) -> Suite:
@@ -77,15 +78,21 @@ def touched_tasks(suite: Suite, root: Path, revision: str) -> tuple[str, ...]:
     """
     told = ""
     for words in (
-        ["diff", "--name-only", "--relative", "-z", revision, "--", "."],
+        ["diff", "--name-only", "--no-renames", "--relative", "-z", "--end-of-options", revision, "--", "."],
         ["ls-files", "--others", "--exclude-standard", "-z", "--", "."],
     ):
-        ended = subprocess.run(["git", "-C", str(root), *words], capture_output=True, check=False, text=True)
+        ended = subprocess.run(
+            ["git", "-C", str(root), *words],
+            capture_output=True,
+            check=False,
+            encoding="utf-8",
+            errors="surrogateescape",
+        )
         if ended.returncode != 0:
             said = ended.stderr.strip().splitlines()[-1:] or ["it said nothing"]
             raise ConfigError([Problem(key="--changed-since", message=f"git: {said[0]}")])
         told += ended.stdout
-    names = [name for name in told.split("\0") if name]
+    names = [name for name in told.split("\0") if name and not name.startswith(_RUNS)]
     ids = [stub.id for stub in suite.source.stubs()]
     folders = {f"tasks/{Path(getattr(suite.source.ref(task), 'source', '')).name}": task for task in ids}
     changed = {"/".join(name.split("/")[:2]) for name in names}
@@ -113,6 +120,8 @@ def _by_task(
             if not task:
                 hint = "name the file by the task's id, or choose one task with --case"
                 problems.append(Problem(file=str(file), key=flag, message="it is for no task", hint=hint))
+            elif task not in chosen and not path.is_dir():  # else an agent would be paid for the task that is chosen
+                problems.append(Problem(file=str(file), key=flag, message=f"it is for {task}, which --case leaves out"))
             elif task in found:
                 problems.append(Problem(file=str(file), key=flag, message=f"{task} has one already: {found[task]}"))
             else:
