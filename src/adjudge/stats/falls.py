@@ -57,8 +57,8 @@ def falls(
     a fourth would be equal. Samples of one run share the work that they judge, which differs from run to run, and of
     equal runs as often up as down: no cell's standard error is less than the mean square of all that rose or stayed,
     each up to `MOST_BY_CHANCE`, shrunk towards `WORK_VARIANCE` likewise. What fell tells nothing of chance, for it is
-    what is looked for. A group is compared by the mean of its cells, with the larger of the cells' errors taken together
-    and of the paired standard error over them, which counts for no more than rises and samples explain.
+    what is looked for. A group is compared by the mean of its cells, with the larger of the cells' errors taken
+    together and of the paired standard error over them, which counts for no more than rises and samples explain.
 
     Groups and cells are two families, each by Holm, with a third and two thirds of `ALPHA`: few groups are not drowned
     by many cells.
