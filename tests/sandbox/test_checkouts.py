@@ -62,3 +62,34 @@ def test_an_agent_that_is_run_from_a_hook_commits_to_its_checkout(tmp_path: Path
     done = ran(root, scoring(correctness=5, scope=5), GIT_DIR=str(user / ".git"), GIT_PREFIX="x/")
     assert done.trace("a").messages == ("done",)
     assert git(user, "show-ref") == before
+
+
+@pytest.mark.parametrize(
+    "attributes", ["*.py -diff\n", "* binary\n", "* working-tree-encoding=UTF-16\n", "*.py filter=x ident\n", "* -text\n"]
+)
+def test_attributes_that_the_work_brings_hide_nothing_of_it(tmp_path: Path, attributes: str) -> None:
+    make_repository(tmp_path / "repo")
+    wanted = Repository(location=str(tmp_path / "repo"), revision="HEAD")
+    made = make_checkout(wanted, tmp_path / "work", tmp_path / "shadow", environ=os.environ, store=tmp_path / "store")
+    before = made.shadow.record()
+    (tmp_path / "work" / ".gitattributes").write_text(attributes)
+    (tmp_path / "work" / "app.py").write_text("hidden = '$Id$'\n")
+    after = made.shadow.record()
+    assert "+hidden = '$Id$'" in made.shadow.patch(before, after)
+    assert {file.path: file.binary for file in made.shadow.touched(before, after)} == {
+        ".gitattributes": False,
+        "app.py": False,
+    }
+
+
+def test_files_that_were_locked_are_part_of_the_work(tmp_path: Path) -> None:
+    make_repository(tmp_path / "repo")
+    wanted = Repository(location=str(tmp_path / "repo"), revision="HEAD")
+    made = make_checkout(wanted, tmp_path / "work", tmp_path / "shadow", environ=os.environ, store=tmp_path / "store")
+    before = made.shadow.record()
+    (tmp_path / "work" / "inner").mkdir()
+    for name in ("inner/a.py", "app.py"):
+        (tmp_path / "work" / name).write_text("locked = 1\n")
+        (tmp_path / "work" / name).chmod(0)
+    (tmp_path / "work" / "inner").chmod(0)  # where root runs the tests, this locks nothing
+    assert made.shadow.patch(before, made.shadow.record()).count("+locked = 1") == 2

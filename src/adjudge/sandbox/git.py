@@ -15,6 +15,8 @@ from adjudge.domain import AdjudgeError, TouchedFile
 TIMEOUT_S = 600.0
 CACHES = ("__pycache__", ".pytest_cache", ".mypy_cache", ".ruff_cache")
 """Folders that running tests leaves, also where no ignore rule names them. They are no work of anybody's."""
+_ATTRIBUTES = "* !diff !filter !ident !working-tree-encoding\n"
+"""Whatever .gitattributes says: a patch could hide what it changes, or keep it from being recorded at all."""
 _STATUS = {"A": "added", "D": "deleted", "R": "renamed", "C": "added"}
 _LINK = "160000"
 """The mode of a repository within a repository, of which git keeps only the commit's name."""
@@ -57,8 +59,20 @@ class Shadow(msgspec.Struct, frozen=True, kw_only=True):
             GitError: a file cannot be read.
         """
         index = {"GIT_INDEX_FILE": str(self.folder / "index")}
-        self._git("add", "--all", "--", ".", more=index)
+        try:
+            self._git("add", "--all", "--", ".", more=index)
+        except GitError:
+            self._open()
+            self._git("add", "--all", "--", ".", more=index)
         return self._git("write-tree", more=index).strip()
+
+    def _open(self) -> None:
+        """Make everything in the work tree readable by its owner, who we are."""
+        for folder, names, files in os.walk(self.tree):
+            for path in [Path(folder, name) for name in (*names, *files)]:
+                if not path.is_symlink():
+                    mode = path.stat().st_mode
+                    path.chmod(mode | (0o700 if path.is_dir() else 0o400))
 
     def absorb(self) -> bool:
         """Make the files of repositories within the work tree that have no commit, which git refuses to record, files
@@ -170,6 +184,7 @@ def make_shadow(folder: Path, tree: Path, objects: Path, *, start: str) -> Shado
     git("init", "--quiet", "--bare", "--template=", str(folder), cwd=tree)
     (folder / "info").mkdir(exist_ok=True)
     (folder / "info" / "exclude").write_text("".join(f"{name}/\n" for name in CACHES), encoding="utf-8")
+    (folder / "info" / "attributes").write_text(_ATTRIBUTES, encoding="utf-8")
     (folder / "objects" / "info").mkdir(parents=True, exist_ok=True)
     (folder / "objects" / "info" / "alternates").write_text(f"{objects}\n", encoding="utf-8")
     shadow = Shadow(folder=folder, tree=tree)
