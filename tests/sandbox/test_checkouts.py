@@ -65,7 +65,8 @@ def test_an_agent_that_is_run_from_a_hook_commits_to_its_checkout(tmp_path: Path
 
 
 @pytest.mark.parametrize(
-    "attributes", ["*.py -diff\n", "* binary\n", "* working-tree-encoding=UTF-16\n", "*.py filter=x ident\n", "* -text\n"]
+    "attributes",
+    ["*.py -diff\n", "* binary\n", "* working-tree-encoding=UTF-16\n", "*.py filter=x ident\n", "* -text\n"],
 )
 def test_attributes_that_the_work_brings_hide_nothing_of_it(tmp_path: Path, attributes: str) -> None:
     make_repository(tmp_path / "repo")

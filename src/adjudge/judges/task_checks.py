@@ -160,6 +160,8 @@ def _results(data: bytes) -> tuple[CheckResult, ...]:
         raise ChecksError(f"run_checks returned something that is not plain data: {error}") from None
     if not isinstance(decoded, list):
         raise ChecksError(f"run_checks must return a list of {{name, passed, detail}}, got {type(decoded).__name__}")
+    if not decoded:
+        raise ChecksError("run_checks returned no result, so that nothing was checked")
     found: list[CheckResult] = []
     for item in decoded[:MAX_RESULTS]:
         fields = item if isinstance(item, dict) else {}

@@ -75,6 +75,7 @@ def task_checks(rules: TaskRules, tasks: Sequence[str], scores: Sequence[Score])
     checks = _hard(rules, tasks, scores)
     told = standings(rules, tasks, scores)
     checks += [_check(rules, one) for one in told if one.word is not Word.FAILED]  # its hard checks are told already
+    checks += _told(rules, scores)
     checks += _calibration(rules.calibration)
     if rules.baseline is None:
         text = "there is no baseline yet: --update-baseline accept writes one from a run that passes"
@@ -225,6 +226,15 @@ def _check(rules: TaskRules, one: Standing) -> GateCheck:
     return GateCheck(
         rules.judge, one.word.value, decision, text, one.after, bound, case=one.task, criterion=one.dimension
     )
+
+
+def _told(rules: TaskRules, scores: Sequence[Score]) -> list[GateCheck]:
+    """A judge that could tell nothing of anything has measured nothing."""
+    asked = [score for score in scores if score.judge == rules.judge and score.status is not Status.SKIPPED]
+    if not asked or any(score.status is not Status.ABSTAINED for score in asked):
+        return []
+    text = f"{rules.judge}: it could not tell in any dimension of any task"
+    return [GateCheck(rules.judge, "abstained", Decision.INCONCLUSIVE, text)]
 
 
 def _calibration(calibration: Calibration) -> list[GateCheck]:

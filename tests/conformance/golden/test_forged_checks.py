@@ -48,3 +48,12 @@ def test_what_checks_start_may_use_as_many_addresses_as_elsewhere(tmp_path: Path
     )
     done = ran_done(root, scoring(correctness=5, scope=5))
     assert (done.score("a", "checks").value, done.score("a", "checks").rationale) == (True, "passed room")
+
+
+def test_checks_that_return_nothing_have_checked_nothing(tmp_path: Path) -> None:
+    root = write_done(tmp_path, "a")
+    (root / "tasks" / "a" / "checks.py").write_text("def run_checks(workdir):\n    return []\n")
+    done = ran_done(root, scoring(correctness=5, scope=5))
+    assert done.done.returncode == 4
+    assert "run_checks returned no result" in str(done.score("a", "checks").error)
+    assert done.requests == ()

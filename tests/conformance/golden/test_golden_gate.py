@@ -83,6 +83,13 @@ def test_exactly_the_drop_is_no_regression() -> None:
     assert words(given, [score("a", [3, 3, 3])]) == {"a.scope": Word.SAME}
 
 
+def test_a_judge_that_can_tell_nothing_at_all_measures_nothing() -> None:
+    given = rules({"a": {"scope": (4.0,)}})
+    silent = [score("a", [None]), score("a", [None], "size")]
+    assert [c.decision for c in task_checks(given, ["a"], silent) if "any task" in c.reason] == [Decision.INCONCLUSIVE]
+    assert not [c for c in task_checks(given, ["a"], [*silent, score("b", [4])]) if "any task" in c.reason]
+
+
 def test_a_zero_is_compared_with_nothing() -> None:
     given = rules({"a": {"scope": (4.0,)}}, against_point=True)
     assert words(given, [score("a", [None])]) == {"a.scope": Word.ABSTAINED}

@@ -230,9 +230,7 @@ def test_req_13_a_task_says_which_checks_are_hard(tmp_path: Path) -> None:
     tasks = {name: {"checks": level, "expected_files_touched": []} for name, level in levels.items()}
     tasks["strict"]["checks"] = {"weakened_tests": "off", "commit_message": "hard"}
     script = DOES["weaken"] + "git commit -q -a -m wip\n"
-    root = write_suite(
-        tmp_path, tasks, agent=agent(tmp_path, script), checks="def run_checks(workdir):\n    return []\n"
-    )
+    root = write_suite(tmp_path, tasks, agent=agent(tmp_path, script))
     with LoopbackProvider(WELL) as provider:
         result = judged(root, provider)
     assert result.score("soft", "rubric", "scope").value == 4

@@ -77,15 +77,15 @@ def test_the_result_says_it_too(tmp_path: Path) -> None:
     root = suite(tmp_path, "claude-sonnet-4-6", agent=agent(tmp_path, "echo x > app.py"))
     with LoopbackProvider(scoring(correctness=4, scope=4)) as provider:
         result = judged(root, provider)
-    assert [problem.key for problem in result.warnings] == ["golden.json"]
+    assert [problem.key for problem in result.warnings] == ["revision", "golden.json"]
     stored = json.loads(Path("run", "result.json").read_text())["warnings"]
-    assert "is the judge as well" in stored[0]["message"]
+    assert "is the judge as well" in stored[1]["message"]
 
 
 def test_a_golden_json_that_cannot_be_read_is_told_of_before_anybody_asks_for_it(tmp_path: Path) -> None:
     for text in ("{", '{"patch": 3}', "{}", '{"patch_file": "gone.patch"}', '{"autor": "x", "patch": "x"}'):
         root = suite(tmp_path, "a person")
         (root / "tasks" / "fix-load" / "golden.json").write_text(text)
-        (problem,) = formats.load(root).warnings
+        (problem,) = [one for one in formats.load(root).warnings if one.key != "revision"]
         assert problem.file.endswith("fix-load/golden.json")
         assert "cannot be read" in problem.message

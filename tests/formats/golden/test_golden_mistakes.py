@@ -13,14 +13,14 @@ import yaml
 from adjudge import formats
 from adjudge.domain import ConfigError
 from tests.cli.test_cli import run as adjudge
-from tests.support.golden import scoring, write_suite
+from tests.support.golden import git, scoring, write_suite
 from tests.support.provider import LoopbackProvider
 
 
 def problems(root: Path) -> list[str]:
     with pytest.raises(ConfigError) as caught:
         formats.load(root)
-    return [f"{problem.key}: {problem.message}" for problem in caught.value.problems]
+    return [f"{problem.key}: {problem.message}" for problem in caught.value.problems if not problem.warning]
 
 
 def settings(root: Path, **given: Any) -> Path:
@@ -39,6 +39,35 @@ def test_a_level_that_there_is_not(tmp_path: Path) -> None:
         "checks.weakened_tests: must be hard, soft or off, got 'strict'",
         "checks.hard_coded_value: there is no such built-in check",
     ]
+
+
+def test_a_revision_that_moves_is_told_of(tmp_path: Path) -> None:
+    root = write_suite(tmp_path)
+    told = [problem for problem in formats.load(root).warnings if problem.key == "revision"]
+    assert [problem.message for problem in told] == ["main may be another commit tomorrow"]
+    commit = git(root / "repo", "rev-parse", "HEAD")
+    write_suite(tmp_path, {"fix-load": {"revision": commit}})
+    assert not [problem for problem in formats.load(root).warnings if problem.key == "revision"]
+
+
+def test_looking_at_a_repository_within_a_task_changes_no_task(tmp_path: Path) -> None:
+    root = write_suite(tmp_path)
+    task = root / "tasks" / "fix-load"
+    (root / "repo").rename(task / "repo")
+    write_suite(tmp_path, {"fix-load": {"repo": "repo"}})
+    rules = formats.load(root).tasks
+    (task / "repo" / "app.py").touch()
+    git(task / "repo", "status")
+    again = formats.load(root).tasks
+    assert rules is not None
+    assert again is not None
+    assert rules.digests == again.digests
+
+
+def test_a_dimension_that_a_label_sheet_has_a_column_for(tmp_path: Path) -> None:
+    root = write_suite(tmp_path)
+    (root / "rubric.md").write_text("1. diff\n   - 5: good\n   - 1: bad\n")
+    assert problems(root) == ["rubric: a dimension cannot be called diff: label sheets have a column of that name"]
 
 
 def test_a_command_that_no_shell_could_split(tmp_path: Path) -> None:

@@ -75,6 +75,7 @@ HARDNESS = {
 """The built-in checks, in the order of reports."""
 _MODULE = "adjudge.judges.task_checks"
 _SLACK_S = 300.0
+_FIXED = re.compile(r"[0-9a-f]{7,40}")
 _ID = re.compile(r"[A-Za-z0-9][\w.-]{0,99}")
 
 
@@ -220,6 +221,9 @@ class _Reader:
         elif not _is_url(task.repo) and not self._place(path.parent, task.repo).exists():
             hint = "a path starts at the task's folder, then at the folder of all tasks"
             self.add(path, "repo", f"there is no {task.repo}", hint=hint)
+        elif not _FIXED.fullmatch(task.revision) and not self._place(path.parent, task.repo).is_file():
+            hint = "name a commit, or scores of another start are held against the baseline's"
+            self.add(path, "revision", f"{task.revision} may be another commit tomorrow", hint=hint, warning=True)
         for key, message in task_out_of_bounds(task):
             self.add(path, key, message)
         for name in task.expected_files_touched:
@@ -393,9 +397,11 @@ def identity_of(judge: LLMJudge, rubric: Rubric, shown: ShownFile) -> JudgeIdent
 
 
 def digest_of(folder: Path, install: Sequence[str], location: str) -> str:
-    """Of everything that makes up a task: its files, what is installed, and a bundle's content."""
+    """Of everything that makes up a task: its files, what is installed, and a bundle's content. Git's own files
+    change when somebody looks at it; what it holds at a revision is the commit's to say."""
     digest = hashlib.sha256("\0".join(install).encode())
-    for path in sorted(path for path in folder.rglob("*") if path.is_file() and "__pycache__" not in path.parts):
+    aside = {"__pycache__", ".git"}
+    for path in sorted(path for path in folder.rglob("*") if path.is_file() and not aside & set(path.parts)):
         digest.update(f"{path.relative_to(folder)}\0".encode("utf-8", "surrogateescape"))
         digest.update(hashlib.sha256(path.read_bytes()).digest())
     if Path(location).is_file() and not Path(location).is_relative_to(folder):

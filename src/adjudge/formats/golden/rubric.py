@@ -19,6 +19,7 @@ _ANCHOR = re.compile(
     r"^\s*(?:[-*+]\s+|\|\s*)[*_`]*(\d+)[*_`]*\s*(?:[:=|\u2013\u2014-]|\.\s)\s*[*_`]*\s*(\S.*?)\s*\|?\s*$"
 )
 _SCHEMA = re.compile(r"^\s{0,3}(?:#{1,6}\s+)?[*_]*output (?:schema|format)\b.*$", re.IGNORECASE)
+_TAKEN = ("trace", "labeller", "comment", "prompt", "files", "diff", "final_message")
 _SECTION = re.compile(r"^\s{0,3}#{1,6}\s")
 
 
@@ -92,6 +93,9 @@ def read_rubric(source: str, shown: str) -> tuple[Rubric, list[Problem]]:
     for dimension in found:
         if names.count(dimension.name) > 1 and dimension is not found[names.index(dimension.name)]:
             message = f"the dimension {dimension.name} stands twice"
+            problems.append(Problem(file=shown, line=dimension.line, column=1, key="rubric", message=message))
+        if dimension.name.lower() in _TAKEN:
+            message = f"a dimension cannot be called {dimension.name}: label sheets have a column of that name"
             problems.append(Problem(file=shown, line=dimension.line, column=1, key="rubric", message=message))
         if len(dimension.anchors) < 2:
             message = f"{dimension.name} has one anchor: a judge needs to know what earns which score"
