@@ -1,4 +1,5 @@
-"""2,000 and 20,000 cases with five check judges: time, and whether time and memory grow in proportion."""
+"""2,000 and 20,000 cases with five check judges, each case with 45 kB of events: time, and whether time and memory grow
+in proportion."""
 
 from __future__ import annotations
 
@@ -7,6 +8,10 @@ import tempfile
 import time
 from pathlib import Path
 
+import msgspec
+
+from adjudge.cases import events_of
+from benchmarks.collecting import stream
 from benchmarks.measure import ADJUDGE, measured, row
 
 CHECKS = {
@@ -18,16 +23,23 @@ CHECKS = {
 }
 
 
-def write(folder: Path, count: int) -> None:
-    """A dataset with one output of 2 kB a case."""
+LOOKS = {"reads_first": "calls = outputs['tool_calls']\nreturn bool(calls) and calls[0]['name'] == 'Read', 'looked'"}
+"""A check that looks at what was recorded, in the place of one that does not."""
+
+
+def write(folder: Path, count: int, *, looks: bool = False) -> None:
+    """A dataset with one output of 2 kB a case, and what was recorded of a run."""
+    events = msgspec.json.encode(events_of(stream()).events)
     for k in range(count):
         case = folder / "cases" / f"case-{k:05d}"
         (case / "output").mkdir(parents=True)
         (case / "input.yaml").write_text(f"request: write the answer number {k}\n")
+        (case / "events.json").write_bytes(events)
         (case / "output" / "a.md").write_text(f"Answer {k}. " + "The quick brown fox jumps over the lazy dog. " * 45)
+    checks = {**dict(list(CHECKS.items())[:-1]), **LOOKS} if looks else CHECKS
     judges = "".join(
         f"  - name: {name}\n    check: |\n" + "".join(f"      {line}\n" for line in code.split("\n"))
-        for name, code in CHECKS.items()
+        for name, code in checks.items()
     )
     (folder / "eval.yaml").write_text(f"dataset: {{path: cases}}\noutputs: [{{path: output}}]\njudges:\n{judges}")
 
@@ -73,4 +85,8 @@ def main() -> None:
                 f"{whole.wall_s:.2f} s, {whole.resident_mb:.0f} MB in all",
                 "<= 400 MB resident" if count == 20_000 else "",
             )
+    with tempfile.TemporaryDirectory() as name:
+        write(Path(name), 2_000, looks=True)
+        judged, _ = engine_seconds(Path(name))
+        row("2,000 x 5, one of which looks at the events, workers warm", f"{judged:.2f} s", "<= 1.8 s")
     row("20,000 against ten times 2,000", f"{walls[20_000] / walls[2_000] / 10:.2f}x", "about 1")

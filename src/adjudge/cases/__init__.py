@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from adjudge.cases.dataset import CaseFolder, DatasetFolder, read_dataset
 from adjudge.cases.events import Trajectory, conversation, read_case_events, reasoning, tool_calls, tool_trace
 from adjudge.cases.evidence import evidence
-from adjudge.cases.record import case_record, inputs_text
+from adjudge.cases.record import OF_TRAJECTORY, case_record, inputs_text
 from adjudge.cases.reviews import Harvest, harvest
 from adjudge.cases.runs import RunRecord, read_run
 from adjudge.cases.traces import PATCH, TRACE, TraceLimits, last_words, read_trace, shown_trace, tools_of
@@ -40,6 +40,7 @@ def read_session(path: Path) -> Session:
 
 
 __all__ = [
+    "OF_TRAJECTORY",
     "PATCH",
     "TRACE",
     "CaseFolder",

@@ -49,7 +49,7 @@ class CaseFolder(msgspec.Struct, frozen=True, tag="folder"):
     repository: Repository | None = None
     shown: TraceLimits = TraceLimits()
 
-    def load(self) -> Case:
+    def load(self, *, trajectory: bool = True) -> Case:
         """Read outputs, references, trajectory and metrics.
 
         Raises:
@@ -75,7 +75,7 @@ class CaseFolder(msgspec.Struct, frozen=True, tag="folder"):
                 references[key] = text
         stdout, stderr = read_logs(home, present, traces, notes)
         told = Trajectory()
-        if traces.events:
+        if traces.events and trajectory:
             told = read_case_events(home, self.run_root, notes=notes, present=present, stdout=stdout)
         if traces.stdout and not told.events and self.run_root and "stdout.log" not in present:
             stdout = run_stdout(self.run_root, notes)

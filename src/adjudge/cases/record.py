@@ -12,6 +12,13 @@ from adjudge.cases.events import conversation, reasoning, subagents, tool_calls,
 from adjudge.cases.evidence import evidence
 from adjudge.domain import BinaryFile, Case, Metrics, StepRecord
 
+OF_TRAJECTORY = frozenset(
+    {
+        *("events", "conversation", "reasoning", "tool_trace", "tool_calls", "evidence", "subagents", "steps"),
+        *("stdout", "notes", "exit_code", "duration_s", "cost_usd", "num_turns", "token_usage"),
+    }
+)
+"""Keys whose values come from what was recorded of the agent's run, or depend on it."""
 MODIFIED = "_modified/"
 """Where a case's folder holds what was changed elsewhere than in the output folders."""
 

@@ -99,7 +99,7 @@ class Case(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True, tag="c
     notes: tuple[str, ...] = ()
     trace: dict[str, Any] = {}
 
-    def load(self) -> Case:
+    def load(self, *, trajectory: bool = True) -> Case:
         """The case itself: one that is held in memory is its own reference."""
         return self
 
@@ -118,8 +118,8 @@ class CaseRef(Protocol):
     @property
     def id(self) -> str: ...
 
-    def load(self) -> Case:
-        """Read the case.
+    def load(self, *, trajectory: bool = True) -> Case:
+        """Read the case; without its `trajectory` where nobody looks at that, which is most of the work.
 
         Raises:
             OSError: its files cannot be read.

@@ -14,14 +14,16 @@ import queue
 import signal
 import sys
 import threading
+from collections.abc import Collection
 from typing import Any
 
 import msgspec
 
 from adjudge._version import __version__
-from adjudge.cases import case_record
+from adjudge.cases import OF_TRAJECTORY, case_record
 from adjudge.domain import (
     BuiltinJudge,
+    CheckJudge,
     CriterionJudge,
     DecisionJudge,
     Discovered,
@@ -37,6 +39,7 @@ from adjudge.domain import (
 from adjudge.engine.protocol import FrameReader, Item, Job, Loaded, Setup, frame, job_decoder, setup_decoder
 from adjudge.engine.spawn import WORKER_FOLDER, remove_folder
 from adjudge.judges import MAX_PRINTED, Asking, LocalRunner, NothingToJudgeError, Outcome, asking, cap, describe
+from adjudge.judges.looks import keys_used
 from adjudge.prompts import DocumentReader, PromptError, TrajectoryError
 
 MAX_PRINTED_BYTES = 16 * 1024 * 1024
@@ -80,6 +83,7 @@ class _Worker:
         self.setup = setup
         self.out = out
         self.runners: dict[int, LocalRunner | Outcome] = {}
+        self.light = frozenset(index for index, judge in enumerate(setup.judges) if _is_light(judge))
         self.pid = os.getpid()
 
     def send(self, message: Loaded | Item) -> None:
@@ -87,9 +91,11 @@ class _Worker:
 
     def job(self, job: Job) -> None:
         try:
-            case = job.case.load()
+            light = self.light.issuperset(job.judges)
+            case = job.case.load(trajectory=not light)
             record = case_record(case)
-            data = msgspec.msgpack.encode(record)
+            rest = _encoded(record, without=OF_TRAJECTORY) if not self.light.isdisjoint(job.judges) else b""
+            data = rest if light else _encoded(record)
         except Exception as error:
             self.send(Loaded(Failure(ErrorKind.INPUT, cap(f"{type(error).__name__}: {error}", 2000))))
             return
@@ -99,11 +105,11 @@ class _Worker:
                 self.runner(
                     index, self.setup.judges[index]
                 )  # all before the first, so that keys do not depend on order
-        digest = hashlib.sha256(data).digest()
+        digest, of_rest = hashlib.sha256(data).digest(), hashlib.sha256(rest).digest()
         reader = DocumentReader(record["case_dir"] or os.getcwd())  # noqa: PTH109
         for index in job.judges:
             judge = self.setup.judges[index]
-            seen = (data, digest)
+            seen = (rest, of_rest) if index in self.light else (data, digest)
             if judge.step:
                 try:
                     own = msgspec.msgpack.encode(case_record(case, judge.step))
@@ -174,6 +180,19 @@ class _Worker:
                 message = f"the {what} cannot be loaded: {describe(error)}"
                 self.runners[index] = Outcome(failure=Failure(ErrorKind.CONFIG, message))
         return self.runners[index]
+
+
+def _encoded(record: dict[str, Any], *, without: Collection[str] = ()) -> bytes:
+    return msgspec.msgpack.encode({key: value for key, value in record.items() if key not in without})
+
+
+def _is_light(judge: Judge) -> bool:
+    """Whether a judge, and what it is asked under, does without what comes from the agent's trajectory."""
+    if not isinstance(judge, CheckJudge) or judge.step:
+        return False
+    used = keys_used(judge.code)
+    asked = keys_used(judge.condition, expression=True) if judge.condition is not None else frozenset()
+    return used is not None and asked is not None and not (used | asked) & OF_TRAJECTORY
 
 
 def _condition(expression: str, record: dict[str, Any]) -> bool | Failure:
