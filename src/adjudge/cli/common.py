@@ -160,14 +160,15 @@ def against(options: RunOptions, suite: Suite, flags: dict[str, Any]) -> RunOpti
 class Refused(click.ClickException):
     """The suite cannot run: every problem is shown, exit code 2."""
 
-    def __init__(self, problems: Iterable[Problem]) -> None:
+    def __init__(self, problems: Iterable[Problem], *, outcome: str = "nothing was run") -> None:
         self.problems = list(problems)
+        self.outcome = outcome
         super().__init__("")
 
     def show(self, file: Any = None) -> None:
         show_problems(self.problems)
         errors = sum(not problem.warning for problem in self.problems)
-        click.echo(f"{errors} {'error' if errors == 1 else 'errors'}; nothing was run", err=True)
+        click.echo(f"{errors} {'error' if errors == 1 else 'errors'}; {self.outcome}", err=True)
 
 
 def show_problems(problems: Iterable[Problem]) -> None:

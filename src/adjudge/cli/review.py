@@ -72,13 +72,13 @@ def _import(run: Path, file: Path, snapshot: Any, reviewer: str) -> int:
     labels = list(labelled(snapshot))
     earlier = read_review(run, labels) or ReviewFile()
     if earlier.problems:
-        raise Refused(earlier.problems)  # what cannot be read would be lost
+        raise Refused(earlier.problems, outcome="nothing was taken")  # what cannot be read would be lost
     rows, problems = read_sheet(file, NEEDED)
     ids = [stub.id for stub in snapshot.cases]
     taken = take(rows, file=str(file), cases=ids, labels=labels, review=earlier.review, reviewer=reviewer)
     problems = [*problems, *taken.problems]
     if problems:
-        raise Refused(problems)
+        raise Refused(problems, outcome="nothing was taken")
     path = write_review(run, taken.review)
     click.echo(f"{taken.rows} rows say something; {path} speaks of {len(taken.review.cases)} cases")
     click.echo(f"adjudge report {run} sets the judges beside it", err=True)

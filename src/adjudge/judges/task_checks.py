@@ -66,6 +66,8 @@ def own(outputs: Mapping[str, Any], *, hard: bool) -> tuple[bool, str]:
     task = outputs["input"]
     home = outputs["case_dir"]
     results = _own_results(home, _stamp(home), json.dumps(task, sort_keys=True))
+    if isinstance(results, ChecksError):
+        raise results
     mine = [result for result in results if result.hard is hard]
     if not mine:
         return True, f"checks.py has no {'hard' if hard else 'soft'} check"
@@ -129,7 +131,15 @@ def _patch(home: str, stamp: int, task: str) -> Any:
 
 
 @lru_cache(maxsize=1)
-def _own_results(home: str, stamp: int, task: str) -> tuple[CheckResult, ...]:
+def _own_results(home: str, stamp: int, task: str) -> tuple[CheckResult, ...] | ChecksError:
+    """The results, hard and soft, or why there are none: they are run once for both."""
+    try:
+        return _ran_checks(home, stamp, task)
+    except ChecksError as error:
+        return error
+
+
+def _ran_checks(home: str, stamp: int, task: str) -> tuple[CheckResult, ...]:
     asked = json.loads(task)
     _, _, work = _trees(home, stamp, task)
     limit = float(asked["checks_timeout"])

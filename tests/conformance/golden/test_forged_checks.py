@@ -57,3 +57,14 @@ def test_checks_that_return_nothing_have_checked_nothing(tmp_path: Path) -> None
     assert done.done.returncode == 4
     assert "run_checks returned no result" in str(done.score("a", "checks").error)
     assert done.requests == ()
+
+
+def test_checks_that_raise_are_run_once(tmp_path: Path) -> None:
+    root = write_done(tmp_path, "a")
+    log = tmp_path / "log"
+    (root / "tasks" / "a" / "checks.py").write_text(
+        f"import sys\n\n\ndef run_checks(workdir):\n    open({str(log)!r}, 'a').write('x')\n    sys.exit('no')\n"
+    )
+    done = ran_done(root, scoring(correctness=5, scope=5))
+    assert log.read_text() == "x"
+    assert all("no" in str(done.score("a", name).error) for name in ("checks", "soft_checks"))

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from adjudge.domain import Problem
+from adjudge.domain import ConfigError, Problem
 from adjudge.formats.golden import load, read_baseline, read_quarantine
 from adjudge.formats.golden.schema import ShownFile
 from tests.support.golden import write_suite
@@ -62,3 +62,17 @@ def test_a_baseline_of_scores_that_no_rubric_gives_is_none(tmp_path: Path, given
     problems: list[Problem] = []
     assert read_baseline(path, "baseline.json", problems) is None
     assert len(faults(problems)) == 1
+
+
+def test_a_dimension_that_there_is_not_is_told_of(tmp_path: Path) -> None:
+    root = write_suite(tmp_path)
+    entries = [{"task": "fix-load", "dimension": name, "until": "2999-01-01"} for name in ("scope", "scopes")]
+    (root / "quarantine.json").write_text(json.dumps(entries))
+    told = [problem.message for problem in load(root).warnings if problem.file.endswith("quarantine.json")]
+    assert told == ["there is no dimension 'scopes'"]
+
+
+def test_a_folder_without_tasks_is_an_error_and_no_traceback(tmp_path: Path) -> None:
+    (tmp_path / "rubric.md").write_text("1. scope\n   - 5: good\n   - 1: bad\n")
+    with pytest.raises(ConfigError, match="there is no task"):
+        load(tmp_path)

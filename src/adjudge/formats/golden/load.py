@@ -115,7 +115,9 @@ class _Reader:
         today = datetime.datetime.now(tz=datetime.UTC).date()
         ids = [case.id for case in folders]
         quarantine = self.root / QUARANTINE
-        now, over = read_quarantine(quarantine, self.shown(quarantine), today, ids, self.problems)
+        now, over = read_quarantine(
+            quarantine, self.shown(quarantine), today, ids, self.problems, names=[c.name for c in rubric.criteria]
+        )
         baseline = self.root / BASELINE
         authors = {task.id: self._author(folder) for folder, task in tasks}
         rules = TaskRules(
@@ -192,7 +194,8 @@ class _Reader:
     def _tasks(self, settings: SuiteFile) -> list[tuple[Path, TaskFile]]:
         found: list[tuple[Path, TaskFile]] = []
         names: dict[str, Path] = {}
-        for folder in sorted(path for path in (self.root / TASKS).iterdir() if path.is_dir()):
+        tasks = self.root / TASKS
+        for folder in sorted(path for path in tasks.iterdir() if path.is_dir()) if tasks.is_dir() else ():
             if folder.name.startswith("."):
                 continue
             path = folder / "task.yaml"

@@ -77,9 +77,15 @@ def write_baseline(path: Path, baseline: SuiteBaseline) -> None:
 
 
 def read_quarantine(
-    path: Path, shown: str, today: datetime.date, tasks: Sequence[str], problems: list[Problem]
+    path: Path,
+    shown: str,
+    today: datetime.date,
+    tasks: Sequence[str],
+    problems: list[Problem],
+    *,
+    names: Sequence[str] = (),
 ) -> tuple[tuple[Quarantined, ...], tuple[Quarantined, ...]]:
-    """(what is in quarantine today, what no longer is)."""
+    """(what is in quarantine today, what no longer is). `names` are the dimensions, where they are known."""
     data = _json(path, shown, problems)
     if data is None:
         return (), ()
@@ -97,6 +103,11 @@ def read_quarantine(
         Problem(file=shown, message=f"there is no task {entry.task!r}", warning=True)
         for entry in entries
         if entry.task not in tasks
+    ]
+    problems += [
+        Problem(file=shown, message=f"there is no dimension {entry.dimension!r}", warning=True)
+        for entry in entries
+        if names and entry.dimension and entry.dimension not in names
     ]
     now = tuple(entry for entry in entries if datetime.date.fromisoformat(entry.until) >= today)
     over = tuple(entry for entry in entries if entry not in now)
