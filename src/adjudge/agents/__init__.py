@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import datetime
 import functools
 import importlib
 import os
@@ -126,7 +127,8 @@ def version_of(agent: Agent, env: Mapping[str, str]) -> str:
     asked, since it may take the question for a task: its file stands for its version."""
     path = shutil.which(agent.binary, path=env.get("PATH"))
     if path and not agent.install:
-        return f"{Path(path).stat().st_size} bytes, {_changed(path)}"
+        changed = datetime.datetime.fromtimestamp(_changed(path) / 1e9, tz=datetime.UTC)
+        return f"{Path(path).name} of {changed:%Y-%m-%d %H:%M:%S.%f}, {Path(path).stat().st_size} bytes"
     return last_line(_output(path, _changed(path), "--version")) if path else ""
 
 
