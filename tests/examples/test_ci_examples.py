@@ -386,7 +386,8 @@ def test_nothing_that_is_judged_commands_the_runner(tmp_path: Path) -> None:
     printed = done.printed["Run the tasks"]
     assert "forged" in printed
     assert [command.name for command in commands(f"{printed}::notice::after\n")] == ["stop-commands", "notice"]
-    assert {command.name for command in done.commands} == {"stop-commands", "error"}
+    assert {command.name for command in done.commands} == {"stop-commands", "error", "warning"}
+    assert all("may be another commit tomorrow" in command.data for command in named(done, "warning"))
     assert {command.properties.get("file", "") for command in done.commands} == {"", "evals/tasks/forged/task.yaml"}
     errors = [command.data for command in named(done, "error")]
     assert "forged" not in errors

@@ -289,7 +289,7 @@ class _Run:
 
         runner = self.scripts = self.scripts or ScriptRunner(self.environ, at_once=self.options.scripts_at_once)
         try:
-            case = await asyncio.to_thread(ref.load)
+            case = await asyncio.to_thread(ref.load, trajectory=False)  # a script reads its folder itself
         except (OSError, ValueError) as error:
             for judge in judges:
                 made = failed(ref.id, judge, Failure(Kind.INPUT, str(error)))

@@ -23,6 +23,7 @@ from adjudge._version import __version__
 from adjudge.cases import OF_TRAJECTORY, case_record
 from adjudge.domain import (
     BuiltinJudge,
+    Case,
     CheckJudge,
     CriterionJudge,
     DecisionJudge,
@@ -90,15 +91,16 @@ class _Worker:
         _write(self.out, message)
 
     def job(self, job: Job) -> None:
-        try:
-            light = self.light.issuperset(job.judges)
-            case = job.case.load(trajectory=not light)
-            record = case_record(case)
-            rest = _encoded(record, without=OF_TRAJECTORY) if not self.light.isdisjoint(job.judges) else b""
-            data = rest if light else _encoded(record)
-        except Exception as error:
-            self.send(Loaded(Failure(ErrorKind.INPUT, cap(f"{type(error).__name__}: {error}", 2000))))
+        light = self.light.issuperset(job.judges)
+        read = self.read(job, trajectory=not light)
+        without: Failure | None = None
+        if isinstance(read, Failure) and not light and not self.light.isdisjoint(job.judges):
+            without = read  # of the trajectory, which not all of them look at
+            read = self.read(job, trajectory=False)
+        if isinstance(read, Failure):
+            self.send(Loaded(without or read))
             return
+        case, record, data, rest = read
         self.send(Loaded(notes=case.notes))
         for index in job.judges:
             if not isinstance(self.setup.judges[index], LLMJudge | DecisionJudge):
@@ -110,6 +112,9 @@ class _Worker:
         for index in job.judges:
             judge = self.setup.judges[index]
             seen = (rest, of_rest) if index in self.light else (data, digest)
+            if without is not None and index not in self.light:
+                self.send(Item(index, outcome=Outcome(failure=without)))
+                continue
             if judge.step:
                 try:
                     own = msgspec.msgpack.encode(case_record(case, judge.step))
@@ -121,6 +126,16 @@ class _Worker:
             if os.getpid() != self.pid:
                 os._exit(0)  # a judge forked and let its child return
             self.send(item)
+
+    def read(self, job: Job, *, trajectory: bool) -> tuple[Case, dict[str, Any], bytes, bytes] | Failure:
+        """The case and its record; encoded as a whole, and as judges see it that do not look at a trajectory."""
+        try:
+            case = job.case.load(trajectory=trajectory)
+            record = case_record(case)
+            rest = _encoded(record, without=OF_TRAJECTORY) if not self.light.isdisjoint(job.judges) else b""
+            return case, record, _encoded(record) if trajectory else rest, rest
+        except Exception as error:
+            return Failure(ErrorKind.INPUT, cap(f"{type(error).__name__}: {error}", 2000))
 
     def item(self, index: int, data: bytes, digest: bytes, job: Job, reader: DocumentReader) -> Item:
         judge = self.setup.judges[index]
