@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import os
 import shutil
-import subprocess
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+
+from tests.support.npm import install
 
 PACKAGES = {"claude": "@anthropic-ai/claude-code@2.1.332", "codex": "@openai/codex@0.171.0"}
 
@@ -19,16 +20,10 @@ def programs(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
     given = os.environ.get("ADJUDGE_AGENT_CLIS")
     folder = Path(given) if given else tmp_path_factory.mktemp("agents")
     missing = [package for name, package in PACKAGES.items() if not (folder / "node_modules/.bin" / name).exists()]
-    if missing and (given or shutil.which("npm") is None):
+    if missing and given:
         pytest.skip(f"not installed: {', '.join(missing)}")
     if missing:
-        command = ["npm", "install", "--no-audit", "--no-fund", "--prefix", str(folder), *missing]
-        try:
-            ended = subprocess.run(command, check=False, capture_output=True, text=True, timeout=120)
-        except subprocess.TimeoutExpired:
-            pytest.skip("the programs cannot be installed: the registry does not answer")
-        if ended.returncode:
-            pytest.skip(f"the programs cannot be installed: {ended.stderr[-200:]}")
+        install(folder, *missing)
     yield folder / "node_modules" / ".bin"
     if not given:
         shutil.rmtree(folder, ignore_errors=True)

