@@ -1,6 +1,7 @@
-"""Every interval of a certificate holds the truth in about 95 of 100 studies, of 30, 100 and 300 traces.
+"""How often the intervals of a certificate hold the truth, in studies of 30, 100 and 300 traces.
 
-A few repeats in CI, 1,500 under `make soak`.
+About 95 of 100 times, but where judge and people hardly ever differ: few traces tell anything then, and those of kappa,
+TPR and bias hold as rarely as 86 of 100 times at 30. A few repeats in CI, 1,500 under `make soak`.
 """
 
 from __future__ import annotations
@@ -54,19 +55,22 @@ def truth(quality: float) -> dict[str, float | None]:
     return {name: found.value for name, found in figures(study(random.Random(7), 60_000, quality)).items()}
 
 
-@pytest.mark.parametrize("quality", [0.35, 0.65])
+@pytest.mark.parametrize("quality", [0.35, 0.65, 0.85, 0.95])
 @pytest.mark.parametrize("n", [30, 100, 300])
 def test_the_intervals_of_a_certificate(n: int, quality: float) -> None:
     generator = random.Random(f"{n} {quality}")
     held: Counter[str] = Counter()
+    there: Counter[str] = Counter()
     for _ in range(REPEATS):
         for name, found in figures(study(generator, n, quality)).items():
             true = truth(quality)[name]
             assert true is not None
-            assert found.low is not None
-            assert found.high is not None
+            if found.low is None or found.high is None:  # nothing varies, which is said instead of an interval
+                assert quality > 0.65
+                continue
+            there[name] += 1
             held[name] += found.low <= true <= found.high
-    # Those of a figure near 1 hold a little more often at 30 traces (0.985).
+    least, most = (0.93, 0.98) if quality < 0.8 else (0.86, 1.0)
     reach = 4 * math.sqrt(0.95 * 0.05 / REPEATS)
     for name in truth(quality):
-        assert 0.93 - reach <= held[name] / REPEATS <= 0.98 + reach, name
+        assert least - reach <= held[name] / there[name] <= most + reach, name

@@ -171,8 +171,8 @@ def test_equal_runs_rarely_fail(tasks: int, samples: int, spread: float, shared:
         groups = [list(range(first, len(cells), 4)) for first in range(4)] if tasks > 1 else []
         singles, grouped = falls(cells, groups)
         failed += any(one.certain and one.drop > 0.3 for one in (*singles, *grouped))
-    bound = 0.02 if spread < 0.5 else 0.03 + 2 * math.sqrt(0.03 * 0.97 / rounds)
-    assert failed / rounds <= bound
+    chance = 0 if spread < 0.5 or SOAK else 2 * math.sqrt(0.02 * 0.98 / rounds)  # of so few rounds
+    assert failed / rounds <= 0.02 + chance
 
 
 @pytest.mark.parametrize(("tasks", "drop", "least"), [(10, 1, 97), (5, 2, 97), (1, 3, 93)])
