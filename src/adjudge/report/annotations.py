@@ -57,8 +57,8 @@ def problem_annotations(problems: Iterable[Problem], *, root: Path | None = None
     return [
         Annotation(
             level=Level.WARNING if problem.warning else Level.ERROR,
-            title=_cut(f"config: {problem.key}" if problem.key else "config", MAX_TITLE),
-            message=_cut(f"{problem.message} ({problem.hint})" if problem.hint else problem.message, MAX_MESSAGE),
+            title=one_line(f"config: {problem.key}" if problem.key else "config", MAX_TITLE),
+            message=one_line(f"{problem.message} ({problem.hint})" if problem.hint else problem.message, MAX_MESSAGE),
             file=_below(problem.file, root or Path.cwd()) if problem.file else "",
             line=max(1, problem.line),
         )
@@ -75,8 +75,8 @@ def _of_gate(result: RunResult, places: _Places) -> Iterator[Annotation]:
         file, line = places.of_check(check)
         yield Annotation(
             level=level,
-            title=_cut(about, MAX_TITLE),
-            message=_cut(check.reason, MAX_MESSAGE),
+            title=one_line(about, MAX_TITLE),
+            message=one_line(check.reason, MAX_MESSAGE),
             file=file,
             line=line,
         )
@@ -103,8 +103,8 @@ def _of_agent(result: RunResult, places: _Places) -> Iterator[Annotation]:
     for run in result.execution.failed if result.execution is not None else ():
         yield Annotation(
             level=level or Level.NOTICE,
-            title=_cut(f"{run.case}: the agent's run: {run.state.value}", MAX_TITLE),
-            message=_cut(run.error or (run.kind.sentence if run.kind else run.state.value), MAX_MESSAGE),
+            title=one_line(f"{run.case}: the agent's run: {run.state.value}", MAX_TITLE),
+            message=one_line(run.error or (run.kind.sentence if run.kind else run.state.value), MAX_MESSAGE),
             file=places.of_case(run.case),
         )
 
@@ -115,8 +115,8 @@ def _of_soft_checks(result: RunResult, places: _Places) -> Iterator[Annotation]:
             said = next((s.rationale for s in result.scores if (s.case, s.judge) == (row.task, name)), "")
             yield Annotation(
                 level=Level.WARNING,
-                title=_cut(f"{row.task}: soft check {name}", MAX_TITLE),
-                message=_cut(said or "failed", MAX_MESSAGE),
+                title=one_line(f"{row.task}: soft check {name}", MAX_TITLE),
+                message=one_line(said or "failed", MAX_MESSAGE),
                 file=places.of_case(row.task),
             )
 
@@ -153,7 +153,3 @@ def _below(path: str, root: Path) -> str:
     real = os.path.realpath(path)
     home = os.path.realpath(root)
     return os.path.relpath(real, home) if os.path.commonpath((real, home)) == home else path
-
-
-def _cut(text: str, limit: int) -> str:
-    return one_line(text, limit)

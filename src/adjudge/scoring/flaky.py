@@ -9,7 +9,7 @@ from statistics import variance
 import msgspec
 
 from adjudge.domain import Quarantined, Score, Status, TaskRules
-from adjudge.scoring.tasks import FLAKY_RANGE, TOLERANCE, samples_of
+from adjudge.scoring.tasks import FLAKY_RANGE, TOLERANCE, average, samples_of
 
 LEAST_RERUNS = 3
 
@@ -77,7 +77,7 @@ def spreads(reruns: Sequence[Rerun], *, most: float = FLAKY_RANGE) -> list[Sprea
             for rerun in reruns:
                 score = _one(rerun, task, judge=judge, criterion=dimension)
                 samples = samples_of(score) if score is not None else ()
-                means.append(sum(samples) / len(samples) if samples else None)
+                means.append(average(samples))
             made.append(_spread(task, dimension, tuple(means), most=most))
     return made
 

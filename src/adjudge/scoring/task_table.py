@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from adjudge.domain import Score, Status, SuiteBaseline, TaskBaseline, TaskCell, TaskRow, TaskRules, TaskTable, Word
-from adjudge.scoring.tasks import Standing, mean_of, quarantine_of, samples_of, standings
+from adjudge.scoring.tasks import Standing, average, quarantine_of, samples_of, standings
 
 
 def task_table(rules: TaskRules, tasks: Sequence[str], scores: Sequence[Score]) -> TaskTable:
@@ -77,7 +77,7 @@ def _alone(name: str, whole: Word | None, old: TaskBaseline, score: Score | None
     if word in (Word.NEW, Word.CHANGED) and not values:
         abstained = score is not None and score.status is Status.ABSTAINED
         word = Word.MISSING if score is None else Word.ABSTAINED if abstained else Word.UNSCORED
-    after = mean_of(values)
+    after = average(values)
     return TaskCell(
-        dimension=name, word=word, before=mean_of(old.scores.get(name, ())), after=after, samples=len(values)
+        dimension=name, word=word, before=average(old.scores.get(name, ())), after=after, samples=len(values)
     )

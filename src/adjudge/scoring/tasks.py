@@ -23,6 +23,7 @@ from adjudge.domain import (
     Verdict,
     Word,
 )
+from adjudge.stats import mean_of
 from adjudge.stats.falls import Fall, falls
 
 FLAKY_RANGE = 1.0
@@ -114,7 +115,7 @@ def standings(rules: TaskRules, tasks: Sequence[str], scores: Sequence[Score]) -
             else:
                 before, after = old.scores.get(name, ()), samples_of(now[task, name]) if (task, name) in now else ()
                 found.append(
-                    Standing(task=task, dimension=name, word=word, before=mean_of(before), after=mean_of(after))
+                    Standing(task=task, dimension=name, word=word, before=average(before), after=average(after))
                 )
     return [*found, *_compared(rules, rules.baseline, now, cells, dimensions)]
 
@@ -152,18 +153,24 @@ def _compared(
             note = f"its samples lie {max(after) - min(after):g} points apart"
         found.append(
             Standing(
-                task=task, dimension=name, word=word, before=mean_of(before), after=mean_of(after), fall=fall, note=note
+                task=task,
+                dimension=name,
+                word=word,
+                before=average(before),
+                after=average(after),
+                fall=fall,
+                note=note,
             )
         )
     for (name, group), fall in zip(named, grouped, strict=True):
-        befores, afters = ([mean_of(pairs[i][side]) or 0.0 for i in group] for side in (0, 1))
+        befores, afters = ([average(pairs[i][side]) or 0.0 for i in group] for side in (0, 1))
         found.append(
             Standing(
                 task="",
                 dimension=name,
                 word=_word(rules, fall),
-                before=mean_of(befores),
-                after=mean_of(afters),
+                before=average(befores),
+                after=average(afters),
                 fall=fall,
                 note=f"over {len(group)} tasks",
             )
@@ -273,6 +280,6 @@ def next_baseline(
     return SuiteBaseline(judge=rules.identity, samples=samples, tasks=kept)
 
 
-def mean_of(values: Sequence[float]) -> float | None:
+def average(values: Sequence[float]) -> float | None:
     """`None` of no values."""
-    return sum(values) / len(values) if values else None
+    return mean_of(values) if values else None

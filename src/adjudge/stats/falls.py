@@ -7,6 +7,7 @@ from collections.abc import Sequence
 
 import msgspec
 
+from adjudge.stats.intervals import mean_of
 from adjudge.stats.paired import holm
 from adjudge.stats.student import t_cdf, t_quantile
 
@@ -73,7 +74,7 @@ def falls(
     squares = [_square(before) + _square(after) for before, after in cells]
     freedom = [len(before) + len(after) - 2 for before, after in cells]
     pooled = sum(squares) / max(1, sum(freedom))
-    drops = [_mean(before) - _mean(after) for before, after in cells]
+    drops = [mean_of(before) - mean_of(after) for before, after in cells]
     rises = [min(-drop, MOST_BY_CHANCE) for drop in drops if drop <= 0]
     scatter = math.sqrt((WORK_WEIGHT * WORK_VARIANCE + sum(rise**2 for rise in rises)) / (WORK_WEIGHT + len(rises)))
     alone: list[float] = []
@@ -126,10 +127,6 @@ class _Raw(msgspec.Struct, frozen=True):
         )
 
 
-def _mean(samples: Sequence[float]) -> float:
-    return sum(samples) / len(samples)
-
-
 def _square(samples: Sequence[float]) -> float:
-    mean = _mean(samples)
+    mean = mean_of(samples)
     return sum((sample - mean) ** 2 for sample in samples)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import subprocess
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -10,6 +9,7 @@ import msgspec
 
 from adjudge.domain import ConfigError, Execution, Problem, Submission, Suite
 from adjudge.formats.golden.state import GOLDEN, read_golden
+from adjudge.sandbox import GitError, git
 
 SUFFIXES = (".patch", ".diff")
 _LOGS = (".jsonl", ".json", ".log")
@@ -81,17 +81,10 @@ def touched_tasks(suite: Suite, root: Path, revision: str) -> tuple[str, ...]:
         ["diff", "--name-only", "--no-renames", "--relative", "-z", "--end-of-options", revision, "--", "."],
         ["ls-files", "--others", "--exclude-standard", "-z", "--", "."],
     ):
-        ended = subprocess.run(
-            ["git", "-C", str(root), *words],
-            capture_output=True,
-            check=False,
-            encoding="utf-8",
-            errors="surrogateescape",
-        )
-        if ended.returncode != 0:
-            said = ended.stderr.strip().splitlines()[-1:] or ["it said nothing"]
-            raise ConfigError([Problem(key="--changed-since", message=f"git: {said[0]}")])
-        told += ended.stdout
+        try:
+            told += git(*words, cwd=root, plain=False)
+        except GitError as error:
+            raise ConfigError([Problem(key="--changed-since", message=str(error))]) from None
     names = [name for name in told.split("\0") if name and not name.startswith(_RUNS)]
     ids = [stub.id for stub in suite.source.stubs()]
     folders = {f"tasks/{Path(getattr(suite.source.ref(task), 'source', '')).name}": task for task in ids}
